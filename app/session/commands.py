@@ -1,0 +1,159 @@
+"""What a person can ask. A closed union: every `match` over it ends in `assert_never`, and a test walks it.
+
+A command arrives as JSON `{"seq": 12, "command": {"kind": "step", ...}}` and is answered exactly once by a `Reply`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from models import Phase
+
+Unit = Literal["step", "stage"]
+
+
+class _Command(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Open(_Command):
+    """Begin anew with this scenario: builds the model, starts a new history, then does what the log says (a shared link)."""
+
+    kind: Literal["open"] = "open"
+    scenario: dict[str, Any]
+    log: Annotated[tuple[dict[str, Any], ...], Field(max_length=2000)] = ()
+
+
+class Step(_Command):
+    """One step forward (a training update, the prefill, one decode iteration), or one stage inside it."""
+
+    kind: Literal["step"] = "step"
+    unit: Unit = "step"
+
+
+class Back(_Command):
+    """One moment back; what was forward stays reachable as a branch."""
+
+    kind: Literal["back"] = "back"
+
+
+class Go(_Command):
+    """To any moment of the history."""
+
+    kind: Literal["go"] = "go"
+    moment: Annotated[int, Field(ge=0)]
+
+
+class Choose(_Command):
+    """In decode: this request takes this token instead of the policy's choice. One decode step; a branch if there was one."""
+
+    kind: Literal["choose"] = "choose"
+    request: Annotated[int, Field(ge=0)]
+    token: Annotated[int, Field(ge=0)]
+
+
+class Enter(_Command):
+    """Go to the start of a phase, with the weights as they are now."""
+
+    kind: Literal["enter"] = "enter"
+    phase: Phase
+
+
+class Change(_Command):
+    """Replace these fields of the scenario (whole values) and run the current step again at once.
+
+    Changing architecture, config, task, weights or seed builds the model anew, as `Open` does.
+    """
+
+    kind: Literal["change"] = "change"
+    fields: Annotated[dict[str, Any], Field(min_length=1)]
+
+
+class Undo(_Command):
+    """Take back the last change of the scenario (Back moves time; this does not)."""
+
+    kind: Literal["undo"] = "undo"
+
+
+class Reset(_Command):
+    """The same scenario from its start: a new history."""
+
+    kind: Literal["reset"] = "reset"
+
+
+class Play(_Command):
+    """Step again and again, at most `rate` times a second, until the end, a failed check, `Pause` or another command."""
+
+    kind: Literal["play"] = "play"
+    unit: Unit = "step"
+    rate: Annotated[float, Field(ge=0.1, le=60)] = 2.0
+
+
+class Pause(_Command):
+    kind: Literal["pause"] = "pause"
+
+
+class Selector(_Command):
+    """Which recorded values a connection wants: paths by glob, one owner letter or index fixed, how to encode.
+
+    path: glob over dotted tap paths ("*.weights"). side: the value, the value before an edit, or its gradient.
+    index: {axis letter: number} picks one; the axis stays with size 1. reduce: "norm" takes the L2 norm over axes that are not row owners (b s t h), so a map of rows remains.
+    """
+
+    path: Annotated[str, Field(min_length=1, max_length=200)]
+    side: Literal["value", "unedited", "gradient"] = "value"
+    index: dict[str, int] = Field(default_factory=dict)
+    dtype: Literal["u8", "f16", "f32"] = "f16"
+    reduce: Literal["none", "norm"] = "none"
+
+
+class Watch(_Command):
+    """Replace what this connection watches. Anyone may; it changes nobody else's. The answer brings a keyframe."""
+
+    kind: Literal["watch"] = "watch"
+    selectors: Annotated[tuple[Selector, ...], Field(max_length=64)]
+
+
+class Fetch(_Command):
+    """Once: values of the current moment that are not watched, from the kept recording. Anyone may."""
+
+    kind: Literal["fetch"] = "fetch"
+    selector: Selector
+
+
+class Analyse(_Command):
+    """Run one analysis of the current moment (see `app/session/analyses`), with progress; `Cancel` ends it."""
+
+    kind: Literal["analyse"] = "analyse"
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class Cancel(_Command):
+    """End the analysis or the long replay that runs now."""
+
+    kind: Literal["cancel"] = "cancel"
+
+
+class Look(_Command):
+    """What the writer's page looks at (selected layer, head, lock, ...): mirrored to readers, restored on reload."""
+
+    kind: Literal["look"] = "look"
+    view: dict[str, Any]
+
+
+class Share(_Command):
+    """Ask for the link of the run as it stands: scenario, commands up to here, view. Anyone may; answered with `Shared`."""
+
+    kind: Literal["share"] = "share"
+
+
+Command = Annotated[
+    Open | Step | Back | Go | Choose | Enter | Change | Undo | Reset | Play | Pause | Watch | Fetch | Analyse | Cancel | Look | Share,
+    Field(discriminator="kind"),
+]
+COMMANDS: TypeAdapter[Command] = TypeAdapter(Command)
+ANYONE: tuple[type[_Command], ...] = (Watch, Fetch, Share)
+DURABLE: tuple[type[_Command], ...] = (Open, Step, Back, Go, Choose, Enter, Change, Undo, Reset, Look)

@@ -1,0 +1,307 @@
+"""What the engine and the session say. A closed union: every `match` over it ends in `assert_never`, and a test walks it.
+
+Events are plain values: JSON-able fields, and arrays as bytes. On the wire an event is one binary frame in the safetensors
+layout whose `__metadata__` carries {"kind", "session", "epoch", "seq", "event"} (see docs/wire.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from models import Phase
+
+DType = Literal["U8", "F16", "F32", "I32", "BOOL"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One refusal: which field, what was given, what is allowed, and a sentence that says what to do."""
+
+    field: str
+    given: Any
+    allowed: str
+    message: str
+
+
+class Refused(ValueError):
+    """A person asked for something that is not allowed. Nothing changed."""
+
+    def __init__(self, *problems: Problem) -> None:
+        self.problems = problems
+        super().__init__("; ".join(p.message for p in problems))
+
+
+@dataclass(frozen=True)
+class Array:
+    """One array on its way out: little-endian bytes. For U8, value = low + (high - low) * byte / 255, and 0 stays exactly 0."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    data: bytes
+    low: float = 0.0
+    high: float = 1.0
+
+
+@dataclass(frozen=True)
+class TapInfo:
+    """The contract of one tensor (inventory D2)."""
+
+    path: str
+    axes: tuple[str, ...]
+    shape: tuple[int, ...]
+    dtype: str
+    owner: str  # "source row", "target row", "target row x source row", "none (parameter)", ...
+    type: str  # a SemanticType, or "parameter"
+    lifetime: str  # "this call", "until the run is reset", "until the next update", ...
+    editable: bool
+    gradient: bool
+
+
+@dataclass(frozen=True)
+class RelationInfo:
+    """One kind of read, as the page needs it: who queries, who is read, how many layers and heads, its mask in each layer."""
+
+    name: str
+    title: str
+    query: Literal["s", "t"]
+    key: Literal["s", "t"]
+    path: str  # with {layer}
+    layers: int
+    heads: int
+    masks: tuple[dict[str, Any], ...]  # per layer: program, parameter, cells, own (bool: set for this layer alone)
+    default: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a strip. state: known, new (computed in this call), padded, or unknown (a reserved place)."""
+
+    token: str
+    id: int
+    state: Literal["known", "new", "padded", "unknown"]
+    origin: Literal["person", "task", "special", "model", "chosen"]
+    text: str | None = None  # what was typed when it became <unk>
+
+
+@dataclass(frozen=True)
+class Candidate:
+    id: int
+    token: str
+    logit: float
+    probability: float  # under the policy's temperature, before top-k and top-p
+    policy_probability: float  # after them; 0 where cut off
+
+
+@dataclass(frozen=True)
+class RequestView:
+    """One request at this moment. `decision_row` owns the distribution in `candidates` (largest first, then `rest`)."""
+
+    source: tuple[Row, ...] | None
+    target: tuple[Row, ...]
+    finished: Literal["", "eos", "limit"]
+    decision_row: int | None
+    choice: int | None  # the id that Step takes
+    candidates: tuple[Candidate, ...]
+    rest: float
+    log_probability: float  # of all tokens chosen so far in decode, <eos> included once chosen
+    unknown: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TrainRow:
+    """One training row: what it is given, what it must predict, whether it counts, its loss, and d loss / d logits of it."""
+
+    input: str
+    label: str
+    key_valid: bool
+    counts: bool
+    loss: float | None
+    gradient: float | None
+
+
+@dataclass(frozen=True)
+class TrainView:
+    """The update in progress. Fields fill stage by stage; None = not computed yet."""
+
+    update: int
+    sources: tuple[tuple[Row, ...], ...] | None
+    rows: tuple[tuple[TrainRow, ...], ...]
+    loss: float | None
+    parameter_norms: tuple[tuple[str, float], ...] | None  # (name, L2 norm of the gradient), in model order
+    activation_norms: tuple[tuple[str, float], ...] | None  # (tap path, L2 norm of d loss / d value), in forward order
+    norm: float | None  # over all parameters
+    clip_factor: float | None  # 1.0 = not clipped
+
+
+@dataclass(frozen=True)
+class StageTime:
+    """One stage of this step and how long it took (measured, ms); None = not run yet. `rows`: rows computed in that call."""
+
+    name: str
+    ms: float | None
+    rows: int
+    ops: tuple[str, ...] = ()  # tap scopes inside it, in order: "decoder.layer0.self", ...
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A scenario was opened or changed, or somebody joined: all that is not a recorded value."""
+
+    scenario: dict[str, Any]
+    weights: dict[str, Any]  # kind: trained | random | changed; source: provenance or seed; updates: int
+    parameters: int
+    relations: tuple[RelationInfo, ...]
+    vocabulary: dict[str, Any]  # source: words or None, target: words
+    device: str
+    view: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The taps of this epoch. Sent once an epoch, and again if a phase records others."""
+
+    taps: tuple[TapInfo, ...]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A moment in the tree of the run."""
+
+    id: int
+    parent: int | None
+    phase: Phase
+    step: int
+    stage: str  # "" at a step's end
+    label: str  # short: a token, a loss
+    command: str  # kind of the command that made it
+
+
+@dataclass(frozen=True)
+class Moved:
+    """The run stands at a moment: where, what is known, what was decided. `nodes` are new in the tree."""
+
+    at: int
+    phase: Phase
+    step: int
+    stage: str
+    stages: tuple[StageTime, ...]
+    ended: bool
+    requests: tuple[RequestView, ...]
+    train: TrainView | None
+    kept: tuple[dict[str, Any], ...]  # path, axes, shape, bytes, grows, bytes_per_row
+    nodes: tuple[Node, ...]
+    forward_ms: float
+
+
+@dataclass(frozen=True)
+class History:
+    """The whole tree (for a page that joins)."""
+
+    nodes: tuple[Node, ...]
+    at: int
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Scalars over updates since `start`: parallel lists, for the charts."""
+
+    updates: tuple[int, ...]
+    loss: tuple[float, ...]
+    norm: tuple[float, ...]
+    validation: tuple[tuple[int, float], ...]
+    whole: bool  # True: replace what you have; False: append
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Values of one tap for one selector. `start` places it: {axis letter: first index} for a delta along row axes."""
+
+    selector: int  # index into the connection's watched selectors; -1 for a fetch
+    path: str
+    side: str
+    axes: tuple[str, ...]
+    start: dict[str, int]
+    array: Array
+
+
+@dataclass(frozen=True)
+class Values:
+    """Recorded values at a moment. keyframe: forget what you had for these selectors; else merge by `start`."""
+
+    at: int
+    keyframe: bool
+    pieces: tuple[Piece, ...]
+    fetched: bool = False
+
+
+@dataclass(frozen=True)
+class Check:
+    """An invariant that this recording satisfies, or not, or that does not apply (`reason` says why)."""
+
+    id: str
+    claim: str
+    status: Literal["pass", "fail", "pending", "does_not_apply"]
+    measured: str
+    provenance: Literal["measured", "exact", "formula"]
+    reason: str = ""
+    place: dict[str, Any] = field(default_factory=dict)  # where it fails: path, row, ...
+
+
+@dataclass(frozen=True)
+class Checked:
+    at: int
+    checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something a person should know: an unknown word, a visible label, a divergence with an offer to go back."""
+
+    code: Literal["unknown_words", "label_visible", "diverged", "ended", "recovered", "stopped", "changed_choice"]
+    message: str
+    offer: dict[str, Any] | None = None  # a command that mends it
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Progress (0..1) or the result of an analysis."""
+
+    name: str
+    progress: float
+    result: dict[str, Any] | None
+    pieces: tuple[Piece, ...] = ()
+
+
+@dataclass(frozen=True)
+class Playing:
+    playing: bool
+    unit: str
+    rate: float
+
+
+@dataclass(frozen=True)
+class Viewed:
+    """The writer's view state, for readers and for a reload."""
+
+    view: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The run as a link (a fragment, "#s=..."; empty when it would be too long) and as a file's content."""
+
+    link: str
+    file: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The one answer to one command."""
+
+    to: int
+    ok: bool
+    errors: tuple[Problem, ...] = ()
+
+
+Event = Opened | Schema | Moved | History | Curve | Values | Checked | Notice | Analysis | Playing | Viewed | Shared | Reply

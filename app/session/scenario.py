@@ -1,0 +1,213 @@
+"""All that a person can set, as one validated value. It is also the file, the preset, the test fixture, and (with the
+commands and the view) the share link.
+
+`parse(data)` gives a normalised Scenario or raises `Refused` with one `Problem` per wrong field: what was given, what is
+allowed, what to do. Nothing else in the product validates a scenario.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.session.events import Problem, Refused
+from models import Phase, Spec
+from models.catalogue import architectures, read_config, tasks
+
+VERSION = 1
+MAX_TOKENS = 128
+MAX_REQUESTS = 8
+MAX_CELLS = 4096
+MAX_WORD = 500
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class SpecialToken(_Value):
+    """A special token chosen as a token. The same characters typed as text are a word."""
+
+    special: Literal["<pad>", "<bos>", "<eos>", "<unk>"]
+
+
+Word = Annotated[str, Field(min_length=1, max_length=MAX_WORD)]
+Tokens = Annotated[tuple[Word | SpecialToken, ...], Field(max_length=MAX_TOKENS)]
+
+
+class Request(_Value):
+    """One request: what is read from (`source`, only for architectures that have one) and the known target rows after <bos>."""
+
+    source: Tokens | None = None
+    target: Tokens = ()
+
+
+class CellOverride(_Value):
+    query: Annotated[int, Field(ge=0, lt=MAX_TOKENS + 1)]
+    key: Annotated[int, Field(ge=0, lt=MAX_TOKENS + 1)]
+    visible: bool
+
+
+class Mask(_Value):
+    """Visibility of one relation, in one layer or (None) in all that have no mask of their own."""
+
+    relation: str
+    layer: Annotated[int, Field(ge=0)] | None = None
+    program: Literal["full", "causal", "prefix", "sliding", "causal_sliding"]
+    parameter: Annotated[int, Field(ge=0, le=MAX_TOKENS + 1)] = 0
+    cells: Annotated[tuple[CellOverride, ...], Field(max_length=MAX_CELLS)] = ()
+
+
+class TapEdit(_Value):
+    """An intervention at a tap: put `value` at `index` (one number or null for "all" per axis), or multiply by `scale`."""
+
+    path: Annotated[str, Field(min_length=1, max_length=200)]
+    index: Annotated[tuple[int | None, ...], Field(max_length=8)] = ()
+    action: Literal["set", "scale"]
+    value: float
+    enabled: bool = True
+
+
+class Training(_Value):
+    optimizer: Literal["adamw", "sgd"] = "adamw"
+    learning_rate: Annotated[float, Field(gt=0, le=1e7)] = 1e-3
+    clip_norm: Annotated[float, Field(gt=0, le=1e6)] | None = 1.0
+    batch_size: Annotated[int, Field(ge=1, le=64)] = 3
+    batch: Literal["task", "mine"] = "task"
+
+
+class Policy(_Value):
+    """How a decision is made from a distribution, when decoding ends, and how the distribution is computed."""
+
+    kind: Literal["greedy", "sample"] = "greedy"
+    temperature: Annotated[float, Field(ge=0.01, le=100)] = 1.0
+    top_k: Annotated[int, Field(ge=1)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    limit: Annotated[int, Field(ge=1, le=MAX_TOKENS)] = 32
+    execution: Literal["cached", "full_prefix"] = "cached"
+
+
+class Scenario(_Value):
+    """See the module. `config` holds the architecture's own Config fields; those left out take their defaults."""
+
+    version: Literal[1] = VERSION
+    architecture: str = "encoder_decoder"
+    config: dict[str, Any] = Field(default_factory=dict)
+    task: str = "translation"
+    weights: Literal["trained", "random"] = "trained"
+    seed: Annotated[int, Field(ge=-(2**31), lt=2**31)] = 7
+    phase: Phase = "decode"
+    requests: Annotated[tuple[Request, ...], Field(min_length=1, max_length=MAX_REQUESTS)] = (Request(),)
+    masks: Annotated[tuple[Mask, ...], Field(max_length=64)] = ()
+    edits: Annotated[tuple[TapEdit, ...], Field(max_length=64)] = ()
+    training: Training = Training()
+    policy: Policy = Policy()
+
+
+def parse(data: Any) -> Scenario:
+    """A normalised scenario from plain data (JSON). Raises `Refused` with every problem found."""
+    try:
+        scenario = Scenario.model_validate_json(json.dumps(data))
+    except (ValidationError, ValueError, RecursionError) as error:
+        raise refused(error) from None
+    problems = [*_unknown_names(scenario)] or [*_conflicts(scenario)]
+    if problems:
+        raise Refused(*problems)
+    return _normalise(scenario)
+
+
+def refused(error: Exception, prefix: str = "") -> Refused:
+    """A pydantic (or JSON) error as problems a person can act on: field, what was given, what is allowed."""
+    if not isinstance(error, ValidationError):
+        return Refused(Problem(prefix or "scenario", None, "JSON data", f"This is not JSON data: {error}"))
+    return Refused(*(_problem(e, prefix) for e in error.errors()))
+
+
+def _problem(error: Any, prefix: str) -> Problem:
+    place = ".".join(str(p) for p in error["loc"] if p not in ("str", "SpecialToken"))
+    field = ".".join(p for p in (prefix, place) if p) or "scenario"
+    given = shorten(error["input"])
+    if error["type"] == "extra_forbidden":
+        return Problem(field, given, "no such field", f"{field} is not a field; remove it")
+    allowed = error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    return Problem(field, given, allowed, f"{field} was given {given!r}; allowed: {allowed}")
+
+
+def shorten(value: Any, limit: int = 80) -> Any:
+    """What was given, short enough to be quoted back: plain numbers and short text stay as they are."""
+    if value is None or isinstance(value, bool | int):
+        return value if not isinstance(value, int) or abs(value) < 10**18 else f"{str(value)[:20]}..."
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
+
+
+def _one_of(field: str, given: Any, allowed: Iterable[str], what: str) -> Problem:
+    names = ", ".join(allowed)
+    return Problem(field, shorten(given), f"one of {names}", f"{what} {shorten(given)!r} is unknown; allowed: {names}")
+
+
+def _unknown_names(scenario: Scenario) -> Iterator[Problem]:
+    if scenario.architecture not in architectures():
+        yield _one_of("architecture", scenario.architecture, architectures(), "architecture")
+    if scenario.task not in tasks():
+        yield _one_of("task", scenario.task, tasks(), "task")
+
+
+def _conflicts(scenario: Scenario) -> Iterator[Problem]:
+    spec = architectures()[scenario.architecture]
+    config, wrong = read_config(spec, scenario.config)
+    for name, given, allowed in wrong:
+        given = shorten(given)
+        yield Problem(f"config.{name}", given, allowed, f"config.{name} was given {given!r}; allowed: {allowed}")
+    if scenario.task not in spec.tasks:
+        yield _one_of("task", scenario.task, spec.tasks, f"for {spec.name}, task")
+    if scenario.phase not in spec.phases:
+        yield _one_of("phase", scenario.phase, spec.phases, f"for {spec.name}, phase")
+    yield from _request_problems(scenario, spec)
+    relations = {r.name: r for r in spec.relations}
+    for i, mask in enumerate(scenario.masks):
+        if mask.relation not in relations:
+            yield _one_of(f"masks.{i}.relation", mask.relation, relations, "relation")
+        elif config is not None and mask.layer is not None and mask.layer >= spec.layers(config):
+            allowed = f"0 to {spec.layers(config) - 1}, or null for all layers"
+            yield Problem(f"masks.{i}.layer", mask.layer, allowed, f"masks.{i}.layer was given {mask.layer}; allowed: {allowed}")
+    places = [(m.relation, m.layer) for m in scenario.masks]
+    for place in sorted({p for p in places if places.count(p) > 1}, key=str):
+        yield Problem("masks", list(place), "one mask a relation and layer", f"masks names {place} twice; keep one of the two")
+
+
+def _request_problems(scenario: Scenario, spec: Spec) -> Iterator[Problem]:
+    reads = spec.capabilities.has_source
+    for i, request in enumerate(scenario.requests):
+        field = f"requests.{i}.source"
+        if not reads and request.source is not None:
+            yield Problem(field, shorten(request.source), "null", f"{spec.name} reads no source; leave {field} out")
+        if reads and not request.source:
+            yield Problem(field, request.source, f"1 to {MAX_TOKENS} tokens", f"{field} is empty; type a source sentence")
+        if len(request.target) + 1 > spec.capabilities.largest_rows:
+            allowed = f"at most {spec.capabilities.largest_rows - 1} tokens after <bos>"
+            yield Problem(f"requests.{i}.target", len(request.target), allowed, f"requests.{i}.target has too many tokens; allowed: {allowed}")
+
+
+def _normalise(scenario: Scenario) -> Scenario:
+    """All config fields written out, a mask that says nothing left out: two scenarios that mean the same are equal."""
+    config, _ = read_config(architectures()[scenario.architecture], scenario.config)
+    return scenario.model_copy(update={"config": dataclasses.asdict(config)})
+
+
+def defaults(architecture: str = "encoder_decoder", task: str | None = None, **fields: Any) -> Scenario:
+    """A scenario to begin with: the task's first preset as the one request."""
+    spec = architectures()[architecture]
+    task = task or spec.tasks[0]
+    preset = tasks()[task].presets[0]
+    request = {"source": preset.source, "target": preset.target}
+    if not spec.capabilities.has_source:
+        request.pop("source")
+    return parse({"architecture": architecture, "task": task, "requests": [request], **fields})

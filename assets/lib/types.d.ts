@@ -1,0 +1,96 @@
+// The contract between the socket, the store and the views. Event and command shapes: app/session/events.py, commands.py.
+
+export interface Tensor {
+  dtype: "U8" | "F16" | "F32" | "I32" | "BOOL";
+  shape: number[];
+  /** Numbers ready to use: U8 scaled by low and high, F16 widened. */
+  data: Float32Array | Int32Array | Uint8Array;
+}
+
+/** Values of one tap for one of a view's selectors, merged from keyframes and deltas: always the whole of what is known. */
+export interface Known {
+  path: string;
+  side: "value" | "unedited" | "gradient";
+  axes: string[];
+  /** Sizes along `axes`, up to the largest row known. */
+  shape: number[];
+  /** One number; NaN when that place is not known yet. Index in the order of `axes`. */
+  at(...index: number[]): number;
+}
+
+export interface Selector {
+  path: string;
+  side?: "value" | "unedited" | "gradient";
+  index?: Record<string, number>;
+  dtype?: "u8" | "f16" | "f32";
+  reduce?: "none" | "norm";
+}
+
+/** What the page looks at. Mirrored with `look`; a plain JSON object of at most 8 KiB. */
+export interface Look {
+  request: number;
+  relation: string;
+  layer: number;
+  head: number;
+  show: "weights" | "scores" | "mask";
+  scale: "linear" | "log";
+  /** A locked cell of the map, or null. */
+  lock: { row: number; key: number } | null;
+  /** The tap that the inspector shows, or null for the read of the map. */
+  path: string | null;
+  editing: boolean;
+  /** "layer" edits the shown layer alone, "all" every layer. */
+  scope: "layer" | "all";
+  theme: "auto" | "light" | "dark";
+  op: string | null;
+}
+
+/** Everything that a view may draw from. Plain data: latest events by kind, the look, and recorded values. */
+export interface World {
+  connection: "connecting" | "open" | "offline" | "closed";
+  /** Why it is closed, or since when offline (ms since epoch). */
+  reason: string;
+  role: "writer" | "reader";
+  /** A command is under way that was not answered yet. */
+  busy: boolean;
+  opened: any | null;
+  schema: any | null;
+  moved: any | null;
+  history: Map<number, any>;
+  curve: { updates: number[]; loss: number[]; norm: number[]; validation: [number, number][] };
+  checked: any | null;
+  playing: any;
+  notices: any[];
+  /** The last refusal (errors of a reply), or null. Cleared by the next command that succeeds. */
+  refused: any[] | null;
+  analysis: Record<string, any>;
+  look: Look;
+  /** Values for a view's own selectors, in the order of `wants`; a glob may give several. */
+  values(view: string, selector: number): Known[];
+}
+
+export interface Context {
+  /** Send a command; resolves with the reply. Never throws. */
+  send(command: Record<string, any>): Promise<{ ok: boolean; errors: any[] }>;
+  /** Change what the page looks at; redraws and mirrors it. */
+  look(change: Partial<Look>): void;
+  /** Announce to a screen reader (polite). */
+  say(text: string): void;
+}
+
+/** One view, one file in assets/views/: `export default {…} satisfies View`. `draw` depends on its arguments alone. */
+export interface View {
+  /** Unique, also the id of its element: `view-ID`. */
+  id: string;
+  title: string;
+  /** Where it goes: a region of the page. */
+  slot: "sentence" | "track" | "read" | "map" | "next" | "memory" | "training" | "charts" | "inspector" | "checks";
+  /** In which phases it is shown. */
+  phases: ("train" | "prefill" | "decode")[];
+  /** What it watches while it is shown. Called again when the look or the opened scenario changes. */
+  wants(world: World): Selector[];
+  /** Called once with the empty element, before the first draw. */
+  mount?(element: HTMLElement, context: Context): void;
+  /** Paint. Called in an animation frame, at most once a frame. Never rebuild the DOM when only numbers changed. */
+  draw(element: HTMLElement, world: World, context: Context): void;
+}

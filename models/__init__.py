@@ -1,0 +1,175 @@
+"""What an architecture is.
+
+A model is a textbook page: it takes rows that are known (`Inputs`), what it kept from before (`State`), and a tap through
+which anything it computes can be seen or changed; it gives back `Outputs` and the new state. Training, prefill and decode
+are the same call with different lengths.
+
+Axis vocabulary (one size per letter in one pass; a prime marks the key side of a read whose two sides have one owner):
+
+    b  request          s  source row        t  target row        h  head
+    d  model width      f  feed-forward      e  width of a head   v  vocabulary entry
+    g  key-value head   n  state             a  alignment width   y x c  image row, column, channel
+    one  a single number
+
+This package knows no web, no files (except checkpoints), no device choice, and nothing of `app`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from models.parts.tap import Tap
+from models.parts.visibility import Visibility
+
+Phase = Literal["train", "prefill", "decode"]
+OwnerLetter = Literal["s", "t"]
+
+AXES: Mapping[str, str] = {
+    "b": "request",
+    "s": "source row",
+    "t": "target row",
+    "h": "head",
+    "g": "key-value head",
+    "v": "vocabulary entry",
+    "n": "state",
+    "d": "model width",
+    "f": "feed-forward width",
+    "e": "head width",
+    "a": "alignment width",
+    "y": "image row",
+    "x": "image column",
+    "c": "channel",
+    "one": "single number",
+}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of one owner, right-padded to a rectangle.
+
+    values: ids `[b, n]` (int64), or features `[b, n, ...]` / an image `[b, c, y, x]` (float).
+    lengths: `[b]` (int64), how many rows of each request are real; 0 is allowed (a finished request in decode).
+    """
+
+    values: Tensor
+    lengths: Tensor
+
+    def __post_init__(self) -> None:
+        if self.lengths.shape != self.values.shape[:1]:
+            raise ValueError(f"lengths {tuple(self.lengths.shape)} must be [b] for values {tuple(self.values.shape)}")
+
+    @property
+    def valid(self) -> Tensor:
+        """Key validity `[b, n]` (bool): True for a real row, False for padding."""
+        return torch.arange(self.values.shape[1], device=self.lengths.device)[None, :] < self.lengths[:, None]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What one call is given. A field that is None is not new in this call (a source already in the state stays there).
+
+    target: the new target rows; in decode one row a request. `[b, 0]` means that there are none (encode only).
+    source: the rows that the target reads from, or None when the model has none or already keeps them.
+    visibility: by relation name ("target_self", ...), who may read whom in each layer; a relation left out follows the
+    Spec's default in every layer.
+    """
+
+    target: Rows
+    source: Rows | None = None
+    visibility: Mapping[str, tuple[Visibility, ...]] = field(default_factory=dict)
+
+    def may_read(self, relation: Relation, layer: int) -> Visibility:
+        """The visibility of one relation in one layer."""
+        layers = self.visibility.get(relation.name)
+        return relation.default if layers is None else layers[layer]
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What one call gives. `kind` tags how to read `values`.
+
+    next_token: logits `[b, t, v]`, one row for each target row of the call.
+    """
+
+    kind: Literal["next_token"]
+    values: Tensor
+
+
+class State(Protocol):
+    """What a model keeps between calls: a value, never written in place.
+
+    `lengths` `[b]` counts the target rows already known per request. `kept()` lists what is retained, as
+    {path: (tensor, axes, grows)}: `grows` says whether a further target row makes it larger.
+    """
+
+    @property
+    def lengths(self) -> Tensor: ...
+
+    def kept(self) -> dict[str, tuple[Tensor, str, bool]]: ...
+
+
+class SequenceModel(Protocol):
+    """An `nn.Module` that obeys the one call. Also callable: `model(inputs, state, tap)`."""
+
+    config: Any
+
+    def initial_state(self, batch: int) -> State: ...
+
+    def forward(self, inputs: Inputs, state: State, tap: Tap) -> tuple[Outputs, State]: ...
+
+
+@dataclass(frozen=True)
+class Relation:
+    """One kind of read: rows owned by `query` look at rows owned by `key`.
+
+    path: where its weights are tapped, with `{layer}` for the layer number, e.g. "decoder.layer{layer}.cross".
+    """
+
+    name: str
+    title: str
+    query: OwnerLetter
+    key: OwnerLetter
+    default: Visibility
+    path: str
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What applies to an architecture; what does not is not offered, and the contract test expects just that."""
+
+    trainable: bool = True
+    undoable: bool = True
+    causal: bool = True
+    streams: bool = True
+    has_source: bool = False
+    largest_rows: int = 128
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One architecture in the catalogue.
+
+    build: `(config, source vocabulary size or None, target vocabulary size) -> model`; weights follow torch's global seed.
+    config: a frozen dataclass; every field has a default and `metadata={"title", "why", and "choices" or "low"/"high"}`.
+    check: `(config) -> list of (field, given, allowed)` for what no single field can say (heads must divide the width).
+    """
+
+    id: str
+    name: str
+    family: str
+    summary: str
+    inventory: tuple[str, ...]
+    paper: str
+    config: type
+    build: Callable[[Any, int | None, int], nn.Module]
+    relations: tuple[Relation, ...]
+    phases: tuple[Phase, ...]
+    tasks: tuple[str, ...]
+    layers: Callable[[Any], int]
+    check: Callable[[Any], list[tuple[str, Any, str]]] = lambda config: []
+    capabilities: Capabilities = Capabilities()

@@ -1,0 +1,203 @@
+"""The tap: how anything that a model computes is seen or changed.
+
+A model calls `value = tap(name, value, axes)` and uses what comes back. Nobody listening: the value comes straight back.
+A `Recorder` keeps it. An `Editor` hands back something else and lets the recorder behind it keep both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import torch
+from torch import Tensor
+
+SemanticType = Literal[
+    "ids", "hidden", "scores", "mask", "weights", "coefficients", "logits", "probabilities", "loss", "state", "decision"
+]
+FIXED_TYPES: frozenset[str] = frozenset({"ids", "mask", "loss", "decision"})
+
+
+class Tap(Protocol):
+    """See the module. `type` also says whether the value may be edited: those in `FIXED_TYPES` may not."""
+
+    def __call__(self, name: str, value: Tensor, axes: str, type: SemanticType = "hidden") -> Tensor: ...
+
+    def __truediv__(self, name: str) -> Tap: ...
+
+    def at(self, axis: str, index: int) -> Tap: ...
+
+
+class _Off:
+    """Nobody listens. One shared object, so that a silent forward pays one call per site and nothing else."""
+
+    __slots__ = ()
+
+    def __call__(self, name: str, value: Tensor, axes: str, type: SemanticType = "hidden") -> Tensor:
+        return value
+
+    def __truediv__(self, name: str) -> _Off:
+        return self
+
+    def at(self, axis: str, index: int) -> _Off:
+        return self
+
+
+OFF: Tap = _Off()
+
+
+@dataclass(frozen=True)
+class Record:
+    """One recorded value. `step` is set when it is one step of a loop: (axis letter, index)."""
+
+    path: str
+    axes: tuple[str, ...]
+    type: SemanticType
+    value: Tensor
+    unedited: Tensor | None = None
+
+
+class AxisError(ValueError):
+    """A tap's axes do not fit its value, or one letter has two sizes in one pass."""
+
+
+@dataclass
+class Tape:
+    """What one pass recorded: values by path, and after a backward pass the gradients of those that have one."""
+
+    records: dict[str, Record] = field(default_factory=dict)
+    gradients: dict[str, Tensor] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    _loops: dict[str, dict[int, Record]] = field(default_factory=dict)
+    _loop_axes: dict[str, str] = field(default_factory=dict)
+
+    def finish(self) -> Tape:
+        """Stack the steps of every loop into one value each, the loop's axis last among the row owners (after b)."""
+        for path, steps in self._loops.items():
+            first = next(iter(steps.values()))
+            letter = self._loop_axes[path]
+            at = 1 if first.axes and first.axes[0] == "b" else 0
+            ordered = [steps[i] for i in sorted(steps)]
+            axes = (*first.axes[:at], letter, *first.axes[at:])
+            edited = any(r.unedited is not None for r in ordered)
+            self.records[path] = Record(
+                path,
+                axes,
+                first.type,
+                torch.stack([r.value for r in ordered], at),
+                torch.stack([r.value if r.unedited is None else r.unedited for r in ordered], at) if edited else None,
+            )
+        self._loops.clear()
+        return self
+
+
+class Recorder:
+    """Keeps every value under its dotted path, and its gradient when `gradients` is on and backward runs.
+
+    Values are kept by reference (a model never writes in place); only a view of a parameter is copied, because an
+    optimizer does write in place. Nothing about the forward pass changes: the value handed back is the value given.
+    """
+
+    __slots__ = ("tape", "_gradients", "_prefix", "_step", "_children")
+
+    def __init__(self, tape: Tape | None = None, *, gradients: bool = False, prefix: str = "", step: tuple[str, int] | None = None) -> None:
+        self.tape = Tape() if tape is None else tape
+        self._gradients = gradients
+        self._prefix = prefix
+        self._step = step
+        self._children: dict[str, Recorder] = {}
+
+    def __call__(self, name: str, value: Tensor, axes: str, type: SemanticType = "hidden") -> Tensor:
+        self.keep(name, value, axes, type, None)
+        return value
+
+    def __truediv__(self, name: str) -> Recorder:
+        child = self._children.get(name)
+        if child is None:
+            child = Recorder(self.tape, gradients=self._gradients, prefix=f"{self._prefix}{name}.", step=self._step)
+            self._children[name] = child
+        return child
+
+    def at(self, axis: str, index: int) -> Recorder:
+        return Recorder(self.tape, gradients=self._gradients, prefix=self._prefix, step=(axis, index))
+
+    def keep(self, name: str, value: Tensor, axes: str, type: SemanticType, unedited: Tensor | None) -> None:
+        path = self._prefix + name
+        letters = _letters(axes)
+        self._check(path, letters, value)
+        base = value._base
+        kept = value.detach()
+        if base is not None and base.is_leaf and base.requires_grad:
+            kept = kept.clone()
+        record = Record(path, letters, type, kept, unedited)
+        if self._step is None:
+            self.tape.records[path] = record
+        else:
+            self.tape._loops.setdefault(path, {})[self._step[1]] = record
+            self.tape._loop_axes[path] = self._step[0]
+        if self._gradients and value.requires_grad:
+            gradients = self.tape.gradients
+            value.register_hook(lambda gradient: gradients.__setitem__(path, gradient.detach()))
+
+    def _check(self, path: str, letters: tuple[str, ...], value: Tensor) -> None:
+        shape = value.shape
+        if len(letters) != len(shape):
+            raise AxisError(f"{path}: axes {' '.join(letters)!r} name {len(letters)} axes, the value has shape {list(shape)}")
+        sizes = self.tape.sizes
+        for letter, size in zip(letters, shape, strict=True):
+            if sizes.setdefault(letter, size) != size:
+                raise AxisError(f"{path}: axis {letter!r} has size {size} here and {sizes[letter]} earlier in this pass")
+
+
+_LETTERS: dict[str, tuple[str, ...]] = {}
+
+
+def _letters(axes: str) -> tuple[str, ...]:
+    found = _LETTERS.get(axes)
+    if found is None:
+        found = _LETTERS[axes] = tuple(axes.split())
+    return found
+
+
+Step = tuple[str, int]  # a loop's axis letter and the index of this step
+Edit = Callable[[Tensor, tuple[str, ...], Step | None], Tensor]
+
+
+class Editor:
+    """Hands back an edited value where an edit is set, and lets the recorder behind it keep both.
+
+    edits: by dotted path, `edit(value, axes, step) -> value`, step set inside a loop. It must return a new tensor of the same
+    shape and dtype.
+    """
+
+    __slots__ = ("_behind", "_edits", "_prefix", "_step")
+
+    def __init__(self, edits: Mapping[str, Edit], behind: Recorder | None = None, *, prefix: str = "", step: Step | None = None) -> None:
+        self._edits = edits
+        self._behind = behind
+        self._prefix = prefix
+        self._step = step
+
+    def __call__(self, name: str, value: Tensor, axes: str, type: SemanticType = "hidden") -> Tensor:
+        edit = self._edits.get(self._prefix + name)
+        if edit is None:
+            return value if self._behind is None else self._behind(name, value, axes, type)
+        if type in FIXED_TYPES:
+            raise ValueError(f"{self._prefix}{name} holds {type}, which cannot be edited at a tap; it has its own command")
+        changed = edit(value, _letters(axes), self._step)
+        if changed.shape != value.shape or changed.dtype != value.dtype:
+            raise ValueError(
+                f"an edit of {self._prefix}{name} gave {list(changed.shape)} {changed.dtype}, it must stay {list(value.shape)} {value.dtype}"
+            )
+        if self._behind is not None:
+            self._behind.keep(name, changed, axes, type, value.detach())
+        return changed
+
+    def __truediv__(self, name: str) -> Editor:
+        behind = None if self._behind is None else self._behind / name
+        return Editor(self._edits, behind, prefix=f"{self._prefix}{name}.", step=self._step)
+
+    def at(self, axis: str, index: int) -> Editor:
+        behind = None if self._behind is None else self._behind.at(axis, index)
+        return Editor(self._edits, behind, prefix=self._prefix, step=(axis, index))
