@@ -1,0 +1,63 @@
+// @ts-check
+/** Two helpers for building elements: make one, and keep a list in step with data without rebuilding it. */
+
+/** @typedef {Node | string | number | null | undefined | false | Child[]} Child */
+
+/** Make an element. `class`, `style`, `data-*`, `aria-*` and others are attributes; a function is a listener ("onclick");
+ * true sets an empty attribute; false, null and undefined leave it out. Text is always text, never HTML.
+ * @param {string} tag @param {Record<string, any> | null} [attributes] @param {...Child} children @returns {any} */
+export function h(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) set(element, name, value);
+  append(element, children);
+  return element;
+}
+
+/** Set, change or remove one attribute or listener, as `h` does. Touches the page only if it differs.
+ * @param {HTMLElement} element @param {string} name @param {any} value */
+export function set(element, name, value) {
+  if (typeof value === "function") /** @type {any} */ (element)[name] = value;
+  else if (value === false || value === null || value === undefined) element.removeAttribute(name);
+  else if (name === "value" || name === "checked" || name === "disabled") /** @type {any} */ (element)[name] = value;
+  else {
+    const text = value === true ? "" : String(value);
+    if (element.getAttribute(name) !== text) element.setAttribute(name, text);
+  }
+}
+
+/** @param {Node} element @param {Child[]} children */
+function append(element, children) {
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    if (Array.isArray(child)) append(element, child);
+    else element.appendChild(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+}
+
+/** Put text into an element if it is not there yet.
+ * @param {HTMLElement} element @param {string} value */
+export function text(element, value) {
+  if (element.textContent !== value) element.textContent = value;
+}
+
+/** Keep an element's children in step with a list: one child an item, found again by key, so that focus and scroll survive.
+ * @template T
+ * @param {HTMLElement} parent @param {T[]} items @param {(item: T, index: number) => string | number} key unique
+ * @param {(item: T, index: number) => HTMLElement} create @param {(element: any, item: T, index: number) => void} [update] */
+export function list(parent, items, key, create, update) {
+  /** @type {Map<string, HTMLElement>} */
+  const old = new Map();
+  for (const child of /** @type {any} */ (parent).children) old.set(child.dataset.key ?? "", child);
+  items.forEach((item, i) => {
+    const name = String(key(item, i));
+    let element = old.get(name);
+    old.delete(name);
+    if (!element) {
+      element = create(item, i);
+      element.dataset.key = name;
+    }
+    update?.(element, item, i);
+    if (parent.children[i] !== element) parent.insertBefore(element, parent.children[i] ?? null);
+  });
+  for (const element of old.values()) element.remove();
+}
