@@ -99,7 +99,8 @@ class Selector(_Command):
     """Which recorded values a connection wants: paths by glob, one owner letter or index fixed, how to encode.
 
     path: glob over dotted tap paths ("*.weights"). side: the value, the value before an edit, or its gradient.
-    index: {axis letter: number} picks one; the axis stays with size 1. reduce: "norm" takes the L2 norm over axes that are not row owners (b s t h), so a map of rows remains.
+    index: {axis letter: number} picks one; the axis stays with size 1. reduce: "norm" takes the L2 norm over axes that are not
+    row owners (b s t h), so a map of rows remains.
     """
 
     path: Annotated[str, Field(min_length=1, max_length=200)]
@@ -151,7 +152,23 @@ class Share(_Command):
 
 
 Command = Annotated[
-    Open | Step | Back | Go | Choose | Enter | Change | Undo | Reset | Play | Pause | Watch | Fetch | Analyse | Cancel | Look | Share,
+    Open
+    | Step
+    | Back
+    | Go
+    | Choose
+    | Enter
+    | Change
+    | Undo
+    | Reset
+    | Play
+    | Pause
+    | Watch
+    | Fetch
+    | Analyse
+    | Cancel
+    | Look
+    | Share,
     Field(discriminator="kind"),
 ]
 COMMANDS: TypeAdapter[Command] = TypeAdapter(Command)

@@ -19,7 +19,7 @@ from app.session.events import Problem, Refused
 from models import Phase, Spec
 from models.catalogue import architectures, read_config, tasks
 
-VERSION = 1
+VERSION: Literal[1] = 1
 MAX_TOKENS = 128
 MAX_REQUESTS = 8
 MAX_CELLS = 4096
@@ -193,7 +193,12 @@ def _request_problems(scenario: Scenario, spec: Spec) -> Iterator[Problem]:
             yield Problem(field, request.source, f"1 to {MAX_TOKENS} tokens", f"{field} is empty; type a source sentence")
         if len(request.target) + 1 > spec.capabilities.largest_rows:
             allowed = f"at most {spec.capabilities.largest_rows - 1} tokens after <bos>"
-            yield Problem(f"requests.{i}.target", len(request.target), allowed, f"requests.{i}.target has too many tokens; allowed: {allowed}")
+            yield Problem(
+                f"requests.{i}.target",
+                len(request.target),
+                allowed,
+                f"requests.{i}.target has too many tokens; allowed: {allowed}",
+            )
 
 
 def _normalise(scenario: Scenario) -> Scenario:

@@ -99,9 +99,11 @@ class Recorder:
     optimizer does write in place. Nothing about the forward pass changes: the value handed back is the value given.
     """
 
-    __slots__ = ("tape", "_gradients", "_prefix", "_step", "_children")
+    __slots__ = ("_children", "_gradients", "_prefix", "_step", "tape")
 
-    def __init__(self, tape: Tape | None = None, *, gradients: bool = False, prefix: str = "", step: tuple[str, int] | None = None) -> None:
+    def __init__(
+        self, tape: Tape | None = None, *, gradients: bool = False, prefix: str = "", step: tuple[str, int] | None = None
+    ) -> None:
         self.tape = Tape() if tape is None else tape
         self._gradients = gradients
         self._prefix = prefix
@@ -173,7 +175,9 @@ class Editor:
 
     __slots__ = ("_behind", "_edits", "_prefix", "_step")
 
-    def __init__(self, edits: Mapping[str, Edit], behind: Recorder | None = None, *, prefix: str = "", step: Step | None = None) -> None:
+    def __init__(
+        self, edits: Mapping[str, Edit], behind: Recorder | None = None, *, prefix: str = "", step: Step | None = None
+    ) -> None:
         self._edits = edits
         self._behind = behind
         self._prefix = prefix
@@ -188,7 +192,8 @@ class Editor:
         changed = edit(value, _letters(axes), self._step)
         if changed.shape != value.shape or changed.dtype != value.dtype:
             raise ValueError(
-                f"an edit of {self._prefix}{name} gave {list(changed.shape)} {changed.dtype}, it must stay {list(value.shape)} {value.dtype}"
+                f"an edit of {self._prefix}{name} gave {list(changed.shape)} {changed.dtype}, "
+                f"it must stay {list(value.shape)} {value.dtype}"
             )
         if self._behind is not None:
             self._behind.keep(name, changed, axes, type, value.detach())

@@ -94,9 +94,7 @@ class Visibility:
         return bool(torch.triu(self.dense(queries, keys), diagonal=1).any())
 
 
-def read_mask(
-    relation: str, visibility: Visibility, query_rows: Tensor, query_valid: Tensor, key_valid: Tensor
-) -> Tensor:
+def read_mask(relation: str, visibility: Visibility, query_rows: Tensor, query_valid: Tensor, key_valid: Tensor) -> Tensor:
     """Structural visibility AND key validity, refused where it leaves an active query without a key.
 
     query_rows: absolute row numbers `[b, q]`; query_valid: `[b, q]`, False for a padded query (computed, thrown away);
