@@ -49,7 +49,7 @@ class TapInfo:
 
     path: str
     axes: tuple[str, ...]
-    shape: tuple[int, ...]
+    shape: tuple[int, ...]  # of a parameter; an activation's shape follows from its axes and `Moved.sizes`
     dtype: str
     owner: str  # "source row", "target row", "target row x source row", "none (parameter)", ...
     type: str  # a SemanticType, or "parameter"
@@ -190,6 +190,7 @@ class Moved:
     requests: tuple[RequestView, ...]
     train: TrainView | None
     kept: tuple[dict[str, Any], ...]  # path, axes, shape, bytes, grows, bytes_per_row
+    sizes: dict[str, int]  # axis letter -> size in the newest call: the shape of every tap of it
     nodes: tuple[Node, ...]
     forward_ms: float
 
