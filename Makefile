@@ -1,0 +1,54 @@
+# make run    start Lookback; make test    everything; make check    the quick part; make format    tidy the code
+# Settings: HOST, PORT, PYTHON (the interpreter), EXTRA_INDEX (a further package index, for a CPU or another CUDA build of torch).
+HOST ?= 127.0.0.1
+PORT ?= 8050
+VENV := .venv
+SETTINGS := pyproject.toml constraints.txt .ci/environment
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+export PYTHON EXTRA_INDEX
+
+.PHONY: run test check lint types imports unit assets browser format clean
+
+run: $(VENV)/.run
+	@exec lookback serve --host $(HOST) --port $(PORT)
+
+test: lint types imports unit assets browser
+
+check: lint types imports
+	pytest -q -m "not browser and not slow"
+	node --test tests/assets/
+
+lint: $(VENV)/.test
+	ruff check .
+	ruff format --check .
+
+types: $(VENV)/.test
+	mypy
+
+imports: $(VENV)/.test
+	lint-imports
+
+unit: $(VENV)/.test
+	pytest -q -m "not browser"
+
+assets: $(VENV)/.test
+	node --test tests/assets/
+
+browser: $(VENV)/.test
+	pytest -q -m browser
+
+format: $(VENV)/.test
+	ruff check --fix .
+	ruff format .
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
+
+$(VENV)/.run: $(SETTINGS)
+	@.ci/environment $(VENV)
+	@touch $@
+
+$(VENV)/.test: $(SETTINGS) .ci/test-tools
+	@.ci/environment $(VENV) test
+	@.ci/test-tools $(VENV)
+	@touch $@ $(VENV)/.run
