@@ -1,0 +1,145 @@
+"""Scaled dot-product attention in several heads (Vaswani et al. 2017, section 3.2), with its residual sub-layer.
+
+    scores = Q K^T / sqrt(e)    weights = softmax(scores, hidden places at -inf)    mixed = weights V    output = mixed W_O
+
+Axes: the query side is `t` or `s`; the key side is `t'`, `s'` (its own rows) or `s` (source memory); `h` heads of width `e`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from models import Inputs, Relation
+from models.parts.norms import PostNorm, PreNorm
+from models.parts.rows import Joining
+from models.parts.tap import Tap
+from models.parts.visibility import Visibility, read_mask
+
+
+@dataclass(frozen=True)
+class KeysValues:
+    """What a read looks at: keys and values `[b, h, k, e]`."""
+
+    keys: Tensor
+    values: Tensor
+
+
+@dataclass(frozen=True)
+class Readable:
+    """A read mask in the forms that a read needs.
+
+    mask: `[b, q, k]` bool, True = may read; bias: `[b, 1, q, k]`, 0 or -inf, added to the scores; blind: `[b, 1, q, 1]`,
+    padded query rows that may read nothing (their weights are 0, not NaN), or None when there are none.
+    """
+
+    mask: Tensor
+    bias: Tensor
+    blind: Tensor | None
+
+    def softmax(self, scores: Tensor) -> Tensor:
+        """`[b, h, q, k]` -> weights: rows sum to 1, hidden places are exactly 0."""
+        weights = torch.softmax(scores + self.bias, -1)
+        return weights if self.blind is None else weights.masked_fill(self.blind, 0.0)
+
+
+def readable(mask: Tensor, dtype: torch.dtype) -> Readable:
+    """From a read mask `[b, q, k]`."""
+    bias = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -math.inf)
+    blind = ~mask.any(-1, keepdim=True)
+    if not bool(blind.any()):
+        return Readable(mask, bias[:, None], None)
+    # A softmax over nothing is 0/0, in the backward pass too: let such a row see all keys, then set its weights to 0.
+    return Readable(mask, bias.masked_fill(blind, 0.0)[:, None], blind[:, None])
+
+
+def read_masks(
+    inputs: Inputs, relation: Relation, layers: int, rows: Tensor, valid: Tensor, known: Tensor, dtype: torch.dtype
+) -> list[Readable]:
+    """One for each layer, each distinct mask made once: rows, valid `[b, q]` of the queries, known `[b, k]` of the keys."""
+    made: dict[Visibility, Readable] = {}
+    wanted = [inputs.may_read(relation, layer) for layer in range(layers)]
+    for visibility in wanted:
+        if visibility not in made:
+            made[visibility] = readable(read_mask(relation.name, visibility, rows, valid, known), dtype)
+    return [made[visibility] for visibility in wanted]
+
+
+class Attention(nn.Module):
+    """What the three relations share: four projections, a read, and the norm of the residual sub-layer."""
+
+    query, key, new = "t", "t'", "t"  # owner letters: query rows, key side of a read, rows that become keys
+
+    def __init__(self, width: int, heads: int, norm: type[PreNorm] | type[PostNorm]) -> None:
+        super().__init__()
+        self.heads = heads
+        self.scale = 1.0 / math.sqrt(width // heads)
+        self.norm = norm(width)
+        self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(width, width) for _ in range(4))
+        # Axes once, not at every call: a silent tap costs less than making its axes string.
+        self.row_axes, self.query_axes, self.new_axes = f"b {self.query} d", f"b h {self.query} e", f"b h {self.new} e"
+        self.kept_axes = f"b h {self.key} e"
+        self.read_axes, self.mask_axes = f"b h {self.query} {self.key}", f"b {self.query} {self.key}"
+
+    def heads_of(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # b n d -> b h n e
+
+    def project(self, rows: Tensor, tap: Tap) -> KeysValues:
+        """Keys and values of rows `[b, n, d]`."""
+        return KeysValues(
+            tap("k", self.heads_of(self.W_K(rows)), self.new_axes), tap("v", self.heads_of(self.W_V(rows)), self.new_axes)
+        )
+
+    def kept(self, kept: KeysValues, tap: Tap) -> KeysValues:
+        """What is kept, as this call reads it. An edit here changes this call's read and not what is kept: it is applied
+        once, however many calls follow, and cached execution stays equal to the full prefix."""
+        return KeysValues(
+            tap("keys", kept.keys, self.kept_axes, "state"), tap("values", kept.values, self.kept_axes, "state")
+        )
+
+    def read(self, rows: Tensor, read: KeysValues, may_read: Readable, tap: Tap) -> Tensor:
+        """Query rows `[b, q, d]` read keys and values: `[b, q, d]`."""
+        q = tap("q", self.heads_of(self.W_Q(rows)), self.query_axes)
+        scores = tap("scores", q @ read.keys.transpose(-2, -1) * self.scale, self.read_axes, "scores")
+        tap("mask", may_read.mask, self.mask_axes, "mask")
+        weights = tap("weights", may_read.softmax(scores), self.read_axes, "weights")
+        mixed = tap("mixed", weights @ read.values, self.query_axes)
+        return tap("output", self.W_O(mixed.transpose(1, 2).flatten(2)), self.row_axes)
+
+
+class SourceSelfAttention(Attention):
+    """Source rows read source rows, all in one call."""
+
+    query, key, new = "s", "s'", "s"
+
+    def forward(self, x: Tensor, may_read: Readable, tap: Tap) -> Tensor:
+        rows = self.norm.enter(x, self.row_axes, tap)
+        output = self.read(rows, self.project(rows, tap), may_read, tap)
+        return self.norm.leave(x, output, self.row_axes, tap)
+
+
+class TargetSelfAttention(Attention):
+    """Target rows read target rows: those of this call and those that are kept from earlier calls."""
+
+    def forward(
+        self, x: Tensor, kept: KeysValues, joining: Joining, may_read: Readable, tap: Tap
+    ) -> tuple[Tensor, KeysValues]:
+        rows = self.norm.enter(x, self.row_axes, tap)
+        new = self.project(rows, tap)
+        kept = KeysValues(joining.join(kept.keys, new.keys), joining.join(kept.values, new.values))
+        output = self.read(rows, self.kept(kept, tap), may_read, tap)
+        return self.norm.leave(x, output, self.row_axes, tap), kept
+
+
+class CrossAttention(Attention):
+    """Target rows read source memory. `project` runs once, when the source is encoded."""
+
+    query, key, new = "t", "s", "s"
+
+    def forward(self, x: Tensor, memory: KeysValues, may_read: Readable, tap: Tap) -> Tensor:
+        rows = self.norm.enter(x, self.row_axes, tap)
+        output = self.read(rows, self.kept(memory, tap), may_read, tap)
+        return self.norm.leave(x, output, self.row_axes, tap)

@@ -1,0 +1,344 @@
+"""The Transformer: decoder-only (GPT) and encoder-decoder (2017).
+
+    Vaswani et al. 2017, "Attention Is All You Need", arXiv 1706.03762: the encoder-decoder, post-norm, section 3.
+    Radford et al. 2018/2019, GPT and GPT-2: the decoder alone, pre-norm, GELU, one next token for each row.
+    Xiong et al. 2020, arXiv 2002.04745: what pre-norm and post-norm are.
+
+One block is a chain of residual sub-layers: a read (`parts/attention.py`) and a feed-forward network on each row alone,
+
+    ffn(x) = W_2 activation(W_1 x + b_1) + b_2.
+
+Axes: b request, s source row, t target row of this call, t' target row that is known, h head, e head width, d model width,
+f feed-forward width, v vocabulary entry. Taps and parameters share their scopes: "decoder.layer0.self.W_Q.weight" makes
+"decoder.layer0.self.q".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models import Capabilities, Inputs, Outputs, Relation, Rows, Spec
+from models.parts.attention import CrossAttention, KeysValues, SourceSelfAttention, TargetSelfAttention, read_masks
+from models.parts.norms import NORMS, PostNorm, PreNorm
+from models.parts.positions import POSITIONS
+from models.parts.rows import joining
+from models.parts.tap import Tap
+from models.parts.visibility import Visibility
+
+SOURCE_ROWS = 128
+TARGET_ROWS = 129  # 128 tokens and the <bos> before them
+
+SOURCE_SELF = Relation("source_self", "source reads source", "s", "s", Visibility("full"), "encoder.layer{layer}.self")
+TARGET_SELF = Relation("target_self", "target reads target", "t", "t", Visibility("causal"), "decoder.layer{layer}.self")
+CROSS = Relation("cross", "target reads source", "t", "s", Visibility("full"), "decoder.layer{layer}.cross")
+
+
+def _setting(default: Any, title: str, why: str, **allowed: Any) -> Any:
+    return field(default=default, metadata={"title": title, "why": why, **allowed})
+
+
+@dataclass(frozen=True)
+class DecoderOnlyConfig:
+    """A GPT that fits a page."""
+
+    layers: int = _setting(2, "Layers", "two are enough for one layer to use what the other wrote", low=1, high=6)
+    heads: int = _setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
+    d_model: int = _setting(64, "Model width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
+    d_ff: int = _setting(256, "Feed-forward width f", "usually four times d", choices=(32, 64, 128, 256, 512))
+    position: str = _setting("learned", "Position", "GPT learns it, 2017 computes it", choices=("learned", "sinusoidal"))
+    tied: bool = _setting(True, "Tie head to embedding", "one matrix reads tokens in and scores them on the way out")
+
+
+@dataclass(frozen=True)
+class EncoderDecoderConfig:
+    """The 2017 model in a size that trains in a minute."""
+
+    layers: int = _setting(2, "Layers", "so many in the encoder and so many in the decoder", low=1, high=6)
+    heads: int = _setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
+    d_model: int = _setting(64, "Model width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
+    d_ff: int = _setting(256, "Feed-forward width f", "usually four times d", choices=(32, 64, 128, 256, 512))
+    norm: str = _setting("post", "Norm", "after the residual sum as in 2017, or before the sub-layer", choices=("post", "pre"))
+    position: str = _setting("sinusoidal", "Position", "2017 computes it", choices=("sinusoidal", "learned"))
+    tied: bool = _setting(True, "Tie head to embedding", "one matrix reads target tokens in and scores them on the way out")
+
+
+Config = DecoderOnlyConfig | EncoderDecoderConfig
+
+
+def _check(config: Config) -> list[tuple[str, Any, str]]:
+    if config.d_model % config.heads == 0:
+        return []
+    return [("heads", config.heads, f"a divisor of the model width {config.d_model}, which the heads share evenly")]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A source, encoded once and never appended to: rows `[b, s, d]`, lengths `[b]`, keys and values for each layer."""
+
+    rows: Tensor
+    lengths: Tensor
+    layers: tuple[KeysValues, ...]
+
+
+@dataclass(frozen=True)
+class DecoderState:
+    """Rows known per request `[b]`, keys and values `[b, h, t', e]` for each layer, and the source where there is one."""
+
+    lengths: Tensor
+    layers: tuple[KeysValues, ...]
+    memory: Memory | None = None
+
+    def kept(self) -> dict[str, tuple[Tensor, str, bool]]:
+        kept: dict[str, tuple[Tensor, str, bool]] = {}
+        if self.memory is not None:
+            kept["encoder.memory"] = (self.memory.rows, "b s d", False)
+        for i, layer in enumerate(self.layers):
+            kept[f"decoder.layer{i}.self.keys"] = (layer.keys, "b h t' e", True)
+            kept[f"decoder.layer{i}.self.values"] = (layer.values, "b h t' e", True)
+        for i, layer in enumerate(() if self.memory is None else self.memory.layers):
+            kept[f"decoder.layer{i}.cross.keys"] = (layer.keys, "b h s e", False)
+            kept[f"decoder.layer{i}.cross.values"] = (layer.values, "b h s e", False)
+        return kept
+
+
+class Embedding(nn.Module):
+    """Ids and absolute row numbers `[b, n]` -> rows `[b, n, d]`: token vector (times `scale`) plus position."""
+
+    def __init__(self, vocabulary: int, width: int, position: nn.Module, owner: str, scale: float) -> None:
+        super().__init__()
+        self.token, self.position, self.scale = nn.Embedding(vocabulary, width), position, scale
+        self.id_axes, self.row_axes = f"b {owner}", f"b {owner} d"
+
+    def forward(self, ids: Tensor, rows: Tensor, tap: Tap) -> Tensor:
+        token = self.token(tap("ids", ids, self.id_axes, "ids"))
+        token = tap("token", token if self.scale == 1.0 else token * self.scale, self.row_axes)
+        return tap("sum", token + tap("position", self.position(rows), self.row_axes), self.row_axes)
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with an activation between, on each row alone (2017, section 3.3)."""
+
+    def __init__(self, config: Config, norm: type[PreNorm] | type[PostNorm], owner: str, activation: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.norm, self.activation = norm(config.d_model), activation
+        self.W_1, self.W_2 = nn.Linear(config.d_model, config.d_ff), nn.Linear(config.d_ff, config.d_model)
+        self.row_axes, self.hidden_axes = f"b {owner} d", f"b {owner} f"
+
+    def forward(self, x: Tensor, tap: Tap) -> Tensor:
+        before = tap("before_activation", self.W_1(self.norm.enter(x, self.row_axes, tap)), self.hidden_axes)
+        output = tap("output", self.W_2(tap("hidden", self.activation(before), self.hidden_axes)), self.row_axes)
+        return self.norm.leave(x, output, self.row_axes, tap)
+
+
+class EncoderBlock(nn.Module):
+    """Source rows read source rows, then feed-forward."""
+
+    def __init__(self, config: EncoderDecoderConfig) -> None:
+        super().__init__()
+        self.self = SourceSelfAttention(config.d_model, config.heads, NORMS[config.norm])
+        self.ffn = FeedForward(config, NORMS[config.norm], "s", F.relu)
+
+
+class GPTBlock(nn.Module):
+    """Target rows read target rows, then feed-forward; pre-norm and the tanh form of GELU as in GPT-2."""
+
+    def __init__(self, config: DecoderOnlyConfig) -> None:
+        super().__init__()
+        self.self = TargetSelfAttention(config.d_model, config.heads, PreNorm)
+        self.ffn = FeedForward(config, PreNorm, "t", partial(F.gelu, approximate="tanh"))
+
+
+class DecoderBlock(nn.Module):
+    """Target rows read target rows, then source memory, then feed-forward."""
+
+    def __init__(self, config: EncoderDecoderConfig) -> None:
+        super().__init__()
+        self.self = TargetSelfAttention(config.d_model, config.heads, NORMS[config.norm])
+        self.cross = CrossAttention(config.d_model, config.heads, NORMS[config.norm])
+        self.ffn = FeedForward(config, NORMS[config.norm], "t", F.relu)
+
+
+class Stack(nn.Module):
+    """An embedding, blocks named layer0, layer1, ..., and what follows them (pre-norm needs a last norm, post-norm nothing)."""
+
+    def __init__(self, embedding: Embedding, blocks: Iterable[nn.Module], final: nn.Module) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.names = []
+        for i, block in enumerate(blocks):
+            self.names.append(f"layer{i}")
+            self.add_module(f"layer{i}", block)
+        self.final = final
+
+    def blocks(self) -> Iterable[tuple[str, Any]]:
+        return [(name, self._modules[name]) for name in self.names]
+
+
+def _initialise(model: nn.Module, width: int) -> None:
+    """Xavier for linear maps, as usual for the 2017 model; embeddings so that a row has length 1 whatever the width."""
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=width**-0.5)
+
+
+class _Decoding(nn.Module):
+    """What both models share: a target stack, an output head, and a state that begins empty."""
+
+    decoder: Stack
+    head: nn.Linear | None
+    config: Config
+
+    def initial_state(self, batch: int) -> DecoderState:
+        config, like = self.config, self.decoder.embedding.token.weight
+        empty = like.new_zeros(batch, config.heads, 0, config.d_model // config.heads)
+        lengths = torch.zeros(batch, dtype=torch.int64, device=like.device)
+        return DecoderState(lengths, (KeysValues(empty, empty),) * config.layers)
+
+    def logits(self, x: Tensor, tap: Tap) -> Outputs:
+        """Rows `[b, t, d]` to one score for each vocabulary entry; a tied head is the embedding read backwards."""
+        matrix = self.decoder.embedding.token.weight if self.head is None else self.head.weight
+        x = (tap / "decoder")("final", self.decoder.final(x), "b t d")
+        return Outputs("next_token", tap("logits", F.linear(x, matrix), "b t v", "logits"))
+
+
+class DecoderOnly(_Decoding):
+    """Every row predicts the next token from itself and what it may read."""
+
+    def __init__(self, config: DecoderOnlyConfig, vocabulary: int) -> None:
+        super().__init__()
+        self.config = config
+        position = POSITIONS[config.position](TARGET_ROWS, config.d_model)
+        embedding = Embedding(vocabulary, config.d_model, position, "t", 1.0)
+        self.decoder = Stack(embedding, (GPTBlock(config) for _ in range(config.layers)), nn.LayerNorm(config.d_model))
+        self.head = None if config.tied else nn.Linear(config.d_model, vocabulary, bias=False)
+        _initialise(self, config.d_model)
+
+    def forward(self, inputs: Inputs, state: DecoderState, tap: Tap) -> tuple[Outputs, DecoderState]:
+        here = tap / "decoder"
+        join = joining(state.lengths, state.layers[0].keys.shape[2], inputs.target, TARGET_ROWS)
+        x = self.decoder.embedding(inputs.target.values, join.rows, here / "embedding")
+        masks = read_masks(inputs, TARGET_SELF, self.config.layers, join.rows, join.valid, join.known, x.dtype)
+        layers = []
+        for (name, block), kept, mask in zip(self.decoder.blocks(), state.layers, masks, strict=True):
+            scope = here / name
+            x, kept = block.self(x, kept, join, mask, scope / "self")
+            x = block.ffn(x, scope / "ffn")
+            layers.append(kept)
+        return self.logits(x, tap), DecoderState(join.lengths, tuple(layers))
+
+
+class EncoderDecoder(_Decoding):
+    """The source is encoded once; every target row reads it."""
+
+    def __init__(self, config: EncoderDecoderConfig, source_vocabulary: int, vocabulary: int) -> None:
+        super().__init__()
+        self.config = config
+        width, position, root = config.d_model, POSITIONS[config.position], math.sqrt(config.d_model)
+        source = Embedding(source_vocabulary, width, position(SOURCE_ROWS, width), "s", root)
+        target = Embedding(vocabulary, width, position(TARGET_ROWS, width), "t", root)
+        final = partial(nn.LayerNorm, width) if config.norm == "pre" else nn.Identity
+        self.encoder = Stack(source, (EncoderBlock(config) for _ in range(config.layers)), final())
+        self.decoder = Stack(target, (DecoderBlock(config) for _ in range(config.layers)), final())
+        self.head = None if config.tied else nn.Linear(width, vocabulary, bias=False)
+        _initialise(self, width)
+
+    def encode(self, inputs: Inputs, source: Rows, tap: Tap) -> Memory:
+        """Source rows to memory, and memory to the keys and values of every decoder layer."""
+        here = tap / "encoder"
+        b, s = source.values.shape
+        if s > SOURCE_ROWS:
+            raise ValueError(f"source rows: {s} given, at most {SOURCE_ROWS} allowed; use a shorter text")
+        rows, valid = torch.arange(s, device=source.values.device).expand(b, s), source.valid
+        x = self.encoder.embedding(source.values, rows, here / "embedding")
+        masks = read_masks(inputs, SOURCE_SELF, self.config.layers, rows, valid, valid, x.dtype)
+        for (name, block), mask in zip(self.encoder.blocks(), masks, strict=True):
+            scope = here / name
+            x = block.ffn(block.self(x, mask, scope / "self"), scope / "ffn")
+        memory = here("memory", self.encoder.final(x), "b s d")
+        there = tap / "decoder"
+        layers = (block.cross.project(memory, there / name / "cross") for name, block in self.decoder.blocks())
+        return Memory(memory, source.lengths, tuple(layers))
+
+    def forward(self, inputs: Inputs, state: DecoderState, tap: Tap) -> tuple[Outputs, DecoderState]:
+        memory = state.memory if inputs.source is None else self.encode(inputs, inputs.source, tap)
+        if memory is None:
+            raise ValueError("source: none given and none kept; give the source rows in the first call")
+        state = replace(state, memory=memory)
+        if inputs.target.values.shape[1] == 0:
+            empty = memory.rows.new_zeros(inputs.target.values.shape[0], 0, self.decoder.embedding.token.num_embeddings)
+            return Outputs("next_token", empty), state
+        return self.decode(inputs, state, memory, tap)
+
+    def decode(self, inputs: Inputs, state: DecoderState, memory: Memory, tap: Tap) -> tuple[Outputs, DecoderState]:
+        """New target rows read known target rows and memory."""
+        here, count = tap / "decoder", self.config.layers
+        join = joining(state.lengths, state.layers[0].keys.shape[2], inputs.target, TARGET_ROWS)
+        x = self.decoder.embedding(inputs.target.values, join.rows, here / "embedding")
+        source_valid = torch.arange(memory.rows.shape[1], device=x.device) < memory.lengths[:, None]
+        masks = read_masks(inputs, TARGET_SELF, count, join.rows, join.valid, join.known, x.dtype)
+        cross_masks = read_masks(inputs, CROSS, count, join.rows, join.valid, source_valid, x.dtype)
+        layers = []
+        for i, (name, block) in enumerate(self.decoder.blocks()):
+            scope = here / name
+            x, kept = block.self(x, state.layers[i], join, masks[i], scope / "self")
+            x = block.cross(x, memory.layers[i], cross_masks[i], scope / "cross")
+            x = block.ffn(x, scope / "ffn")
+            layers.append(kept)
+        return self.logits(x, tap), replace(state, lengths=join.lengths, layers=tuple(layers))
+
+
+def _build_decoder_only(config: DecoderOnlyConfig, source: int | None, target: int) -> nn.Module:
+    return DecoderOnly(config, target)
+
+
+def _build_encoder_decoder(config: EncoderDecoderConfig, source: int | None, target: int) -> nn.Module:
+    if source is None:
+        raise ValueError("source vocabulary: none given; an encoder-decoder needs one")
+    return EncoderDecoder(config, source, target)
+
+
+ENCODER_DECODER = Spec(
+    id="encoder_decoder",
+    name="Encoder–decoder",
+    family="Attention",
+    summary="The 2017 Transformer: a source is encoded once, and every target row reads the target before it and the whole source.",
+    inventory=("A11",),
+    paper="Vaswani et al. 2017, Attention Is All You Need, arXiv 1706.03762",
+    config=EncoderDecoderConfig,
+    build=_build_encoder_decoder,
+    relations=(SOURCE_SELF, TARGET_SELF, CROSS),
+    phases=("train", "prefill", "decode"),
+    tasks=("translation",),
+    layers=lambda config: config.layers,
+    check=_check,
+    capabilities=Capabilities(has_source=True, largest_rows=TARGET_ROWS),
+)
+DECODER_ONLY = Spec(
+    id="decoder_only",
+    name="Decoder-only",
+    family="Attention",
+    summary="GPT: one stack in which every row reads itself and the rows before it, and predicts the next token.",
+    inventory=("A13",),
+    paper="Radford et al. 2019, Language Models are Unsupervised Multitask Learners (GPT-2)",
+    config=DecoderOnlyConfig,
+    build=_build_decoder_only,
+    relations=(TARGET_SELF,),
+    phases=("train", "prefill", "decode"),
+    tasks=("language_model",),
+    layers=lambda config: config.layers,
+    check=_check,
+    capabilities=Capabilities(largest_rows=TARGET_ROWS),
+)
+SPECS = (DECODER_ONLY, ENCODER_DECODER)
