@@ -16,7 +16,6 @@ f feed-forward width, v vocabulary entry. Taps and parameters share their scopes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -26,10 +25,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import Capabilities, Inputs, Outputs, Relation, Rows, Spec
-from models.parts.attention import CrossAttention, KeysValues, SourceSelfAttention, TargetSelfAttention, read_masks
-from models.parts.norms import NORMS, PostNorm, PreNorm
+from models.parts.attention import CrossAttention, KeysValues, Readable, SourceSelfAttention, TargetSelfAttention, read_masks
+from models.parts.norms import NORMS, PreNorm
 from models.parts.positions import POSITIONS
-from models.parts.rows import joining
+from models.parts.rows import Joining, joining
+from models.parts.stack import Embedding, FeedForward, Stack
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
 
@@ -109,33 +109,17 @@ class DecoderState:
         return kept
 
 
-class Embedding(nn.Module):
-    """Ids and absolute row numbers `[b, n]` -> rows `[b, n, d]`: token vector (times `scale`) plus position."""
+class GPTBlock(nn.Module):
+    """Target rows read target rows, then feed-forward; pre-norm and the tanh form of GELU as in GPT-2."""
 
-    def __init__(self, vocabulary: int, width: int, position: nn.Module, owner: str, scale: float) -> None:
+    def __init__(self, config: DecoderOnlyConfig) -> None:
         super().__init__()
-        self.token, self.position, self.scale = nn.Embedding(vocabulary, width), position, scale
-        self.id_axes, self.row_axes = f"b {owner}", f"b {owner} d"
+        self.self = TargetSelfAttention(config.d_model, config.heads, PreNorm)
+        self.ffn = FeedForward(config.d_model, config.d_ff, PreNorm, "t", partial(F.gelu, approximate="tanh"))
 
-    def forward(self, ids: Tensor, rows: Tensor, tap: Tap) -> Tensor:
-        token = self.token(tap("ids", ids, self.id_axes, "ids"))
-        token = tap("token", token if self.scale == 1.0 else token * self.scale, self.row_axes)
-        return tap("sum", token + tap("position", self.position(rows), self.row_axes), self.row_axes)
-
-
-class FeedForward(nn.Module):
-    """Two linear maps with an activation between, on each row alone (2017, section 3.3)."""
-
-    def __init__(self, config: Config, norm: type[PreNorm] | type[PostNorm], owner: str, activation: Callable[[Tensor], Tensor]) -> None:
-        super().__init__()
-        self.norm, self.activation = norm(config.d_model), activation
-        self.W_1, self.W_2 = nn.Linear(config.d_model, config.d_ff), nn.Linear(config.d_ff, config.d_model)
-        self.row_axes, self.hidden_axes = f"b {owner} d", f"b {owner} f"
-
-    def forward(self, x: Tensor, tap: Tap) -> Tensor:
-        before = tap("before_activation", self.W_1(self.norm.enter(x, self.row_axes, tap)), self.hidden_axes)
-        output = tap("output", self.W_2(tap("hidden", self.activation(before), self.hidden_axes)), self.row_axes)
-        return self.norm.leave(x, output, self.row_axes, tap)
+    def forward(self, x: Tensor, kept: KeysValues, join: Joining, mask: Readable, tap: Tap) -> tuple[Tensor, KeysValues]:
+        x, kept = self.self(x, kept, join, mask, tap / "self")
+        return self.ffn(x, tap / "ffn"), kept
 
 
 class EncoderBlock(nn.Module):
@@ -143,17 +127,12 @@ class EncoderBlock(nn.Module):
 
     def __init__(self, config: EncoderDecoderConfig) -> None:
         super().__init__()
-        self.self = SourceSelfAttention(config.d_model, config.heads, NORMS[config.norm])
-        self.ffn = FeedForward(config, NORMS[config.norm], "s", F.relu)
+        norm = NORMS[config.norm]
+        self.self = SourceSelfAttention(config.d_model, config.heads, norm)
+        self.ffn = FeedForward(config.d_model, config.d_ff, norm, "s", F.relu)
 
-
-class GPTBlock(nn.Module):
-    """Target rows read target rows, then feed-forward; pre-norm and the tanh form of GELU as in GPT-2."""
-
-    def __init__(self, config: DecoderOnlyConfig) -> None:
-        super().__init__()
-        self.self = TargetSelfAttention(config.d_model, config.heads, PreNorm)
-        self.ffn = FeedForward(config, PreNorm, "t", partial(F.gelu, approximate="tanh"))
+    def forward(self, x: Tensor, mask: Readable, tap: Tap) -> Tensor:
+        return self.ffn(self.self(x, mask, tap / "self"), tap / "ffn")
 
 
 class DecoderBlock(nn.Module):
@@ -161,25 +140,17 @@ class DecoderBlock(nn.Module):
 
     def __init__(self, config: EncoderDecoderConfig) -> None:
         super().__init__()
-        self.self = TargetSelfAttention(config.d_model, config.heads, NORMS[config.norm])
-        self.cross = CrossAttention(config.d_model, config.heads, NORMS[config.norm])
-        self.ffn = FeedForward(config, NORMS[config.norm], "t", F.relu)
+        norm = NORMS[config.norm]
+        self.self = TargetSelfAttention(config.d_model, config.heads, norm)
+        self.cross = CrossAttention(config.d_model, config.heads, norm)
+        self.ffn = FeedForward(config.d_model, config.d_ff, norm, "t", F.relu)
 
-
-class Stack(nn.Module):
-    """An embedding, blocks named layer0, layer1, ..., and what follows them (pre-norm needs a last norm, post-norm nothing)."""
-
-    def __init__(self, embedding: Embedding, blocks: Iterable[nn.Module], final: nn.Module) -> None:
-        super().__init__()
-        self.embedding = embedding
-        self.names = []
-        for i, block in enumerate(blocks):
-            self.names.append(f"layer{i}")
-            self.add_module(f"layer{i}", block)
-        self.final = final
-
-    def blocks(self) -> Iterable[tuple[str, Any]]:
-        return [(name, self._modules[name]) for name in self.names]
+    def forward(
+        self, x: Tensor, kept: KeysValues, join: Joining, mask: Readable, memory: KeysValues, memory_mask: Readable, tap: Tap
+    ) -> tuple[Tensor, KeysValues]:
+        x, kept = self.self(x, kept, join, mask, tap / "self")
+        x = self.cross(x, memory, memory_mask, tap / "cross")
+        return self.ffn(x, tap / "ffn"), kept
 
 
 def _initialise(model: nn.Module, width: int) -> None:
@@ -232,9 +203,7 @@ class DecoderOnly(_Decoding):
         masks = read_masks(inputs, TARGET_SELF, self.config.layers, join.rows, join.valid, join.known, x.dtype)
         layers = []
         for (name, block), kept, mask in zip(self.decoder.blocks(), state.layers, masks, strict=True):
-            scope = here / name
-            x, kept = block.self(x, kept, join, mask, scope / "self")
-            x = block.ffn(x, scope / "ffn")
+            x, kept = block(x, kept, join, mask, here / name)
             layers.append(kept)
         return self.logits(x, tap), DecoderState(join.lengths, tuple(layers))
 
@@ -264,8 +233,7 @@ class EncoderDecoder(_Decoding):
         x = self.encoder.embedding(source.values, rows, here / "embedding")
         masks = read_masks(inputs, SOURCE_SELF, self.config.layers, rows, valid, valid, x.dtype)
         for (name, block), mask in zip(self.encoder.blocks(), masks, strict=True):
-            scope = here / name
-            x = block.ffn(block.self(x, mask, scope / "self"), scope / "ffn")
+            x = block(x, mask, here / name)
         memory = here("memory", self.encoder.final(x), "b s d")
         there = tap / "decoder"
         layers = (block.cross.project(memory, there / name / "cross") for name, block in self.decoder.blocks())
@@ -291,10 +259,7 @@ class EncoderDecoder(_Decoding):
         cross_masks = read_masks(inputs, CROSS, count, join.rows, join.valid, source_valid, x.dtype)
         layers = []
         for i, (name, block) in enumerate(self.decoder.blocks()):
-            scope = here / name
-            x, kept = block.self(x, state.layers[i], join, masks[i], scope / "self")
-            x = block.cross(x, memory.layers[i], cross_masks[i], scope / "cross")
-            x = block.ffn(x, scope / "ffn")
+            x, kept = block(x, state.layers[i], join, masks[i], memory.layers[i], cross_masks[i], here / name)
             layers.append(kept)
         return self.logits(x, tap), replace(state, lengths=join.lengths, layers=tuple(layers))
 
@@ -313,7 +278,7 @@ ENCODER_DECODER = Spec(
     id="encoder_decoder",
     name="Encoder–decoder",
     family="Attention",
-    summary="The 2017 Transformer: a source is encoded once, and every target row reads the target before it and the whole source.",
+    summary="The 2017 Transformer: a source is encoded once; every target row reads earlier target rows and the whole source.",
     inventory=("A11",),
     paper="Vaswani et al. 2017, Attention Is All You Need, arXiv 1706.03762",
     config=EncoderDecoderConfig,

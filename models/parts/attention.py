@@ -96,9 +96,7 @@ class Attention(nn.Module):
     def kept(self, kept: KeysValues, tap: Tap) -> KeysValues:
         """What is kept, as this call reads it. An edit here changes this call's read and not what is kept: it is applied
         once, however many calls follow, and cached execution stays equal to the full prefix."""
-        return KeysValues(
-            tap("keys", kept.keys, self.kept_axes, "state"), tap("values", kept.values, self.kept_axes, "state")
-        )
+        return KeysValues(tap("keys", kept.keys, self.kept_axes, "state"), tap("values", kept.values, self.kept_axes, "state"))
 
     def read(self, rows: Tensor, read: KeysValues, may_read: Readable, tap: Tap) -> Tensor:
         """Query rows `[b, q, d]` read keys and values: `[b, q, d]`."""
@@ -124,9 +122,7 @@ class SourceSelfAttention(Attention):
 class TargetSelfAttention(Attention):
     """Target rows read target rows: those of this call and those that are kept from earlier calls."""
 
-    def forward(
-        self, x: Tensor, kept: KeysValues, joining: Joining, may_read: Readable, tap: Tap
-    ) -> tuple[Tensor, KeysValues]:
+    def forward(self, x: Tensor, kept: KeysValues, joining: Joining, may_read: Readable, tap: Tap) -> tuple[Tensor, KeysValues]:
         rows = self.norm.enter(x, self.row_axes, tap)
         new = self.project(rows, tap)
         kept = KeysValues(joining.join(kept.keys, new.keys), joining.join(kept.values, new.values))
