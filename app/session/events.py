@@ -259,7 +259,7 @@ class Checked:
 class Notice:
     """Something a person should know: an unknown word, a visible label, a divergence with an offer to go back."""
 
-    code: Literal["unknown_words", "label_visible", "diverged", "ended", "recovered", "stopped", "changed_choice"]
+    code: Literal["unknown_words", "label_visible", "diverged", "ended", "recovered", "stopped", "changed_choice", "not_saved"]
     message: str
     offer: dict[str, Any] | None = None  # a command that mends it
 
@@ -297,6 +297,15 @@ class Shared:
 
 
 @dataclass(frozen=True)
+class Welcome:
+    """The first thing a connection hears, and again when its role changes. `opened`: the session has a scenario."""
+
+    role: Literal["writer", "reader"]
+    opened: bool
+    resumed: bool
+
+
+@dataclass(frozen=True)
 class Reply:
     """The one answer to one command."""
 
@@ -305,4 +314,4 @@ class Reply:
     errors: tuple[Problem, ...] = ()
 
 
-Event = Opened | Schema | Moved | History | Curve | Values | Checked | Notice | Analysis | Playing | Viewed | Shared | Reply
+Event = Opened | Schema | Moved | History | Curve | Values | Checked | Notice | Analysis | Playing | Viewed | Shared | Welcome | Reply
