@@ -314,4 +314,19 @@ class Reply:
     errors: tuple[Problem, ...] = ()
 
 
-Event = Opened | Schema | Moved | History | Curve | Values | Checked | Notice | Analysis | Playing | Viewed | Shared | Welcome | Reply
+Event = (
+    Opened
+    | Schema
+    | Moved
+    | History
+    | Curve
+    | Values
+    | Checked
+    | Notice
+    | Analysis
+    | Playing
+    | Viewed
+    | Shared
+    | Welcome
+    | Reply
+)
