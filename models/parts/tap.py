@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -16,6 +16,7 @@ from torch import Tensor
 SemanticType = Literal[
     "ids", "hidden", "scores", "mask", "weights", "coefficients", "logits", "probabilities", "loss", "state", "decision"
 ]
+Step = tuple[str, int]  # a loop's axis letter and the index of this step
 FIXED_TYPES: frozenset[str] = frozenset({"ids", "mask", "loss", "decision"})
 
 
@@ -47,9 +48,8 @@ class _Off:
 OFF: Tap = _Off()
 
 
-@dataclass(frozen=True)
-class Record:
-    """One recorded value. `step` is set when it is one step of a loop: (axis letter, index)."""
+class Record(NamedTuple):
+    """One recorded value. `unedited` is what the model computed, where an edit put `value` in its place."""
 
     path: str
     axes: tuple[str, ...]
@@ -69,34 +69,56 @@ class Tape:
     records: dict[str, Record] = field(default_factory=dict)
     gradients: dict[str, Tensor] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+    _shapes: dict[str, torch.Size] = field(default_factory=dict)
     _loops: dict[str, dict[int, Record]] = field(default_factory=dict)
     _loop_axes: dict[str, str] = field(default_factory=dict)
 
     def finish(self) -> Tape:
-        """Stack the steps of every loop into one value each, the loop's axis last among the row owners (after b)."""
+        """Stack the steps of every loop into one value each; to be called when the forward pass ends, before a backward pass.
+
+        The loop's axis comes after b, h and g, where a model that computes all rows at once has it: weights "b h s" of step
+        t become "b h t s". Raises AxisError where steps are missing or their number is not the size of that axis.
+        """
         for path, steps in self._loops.items():
-            first = next(iter(steps.values()))
-            letter = self._loop_axes[path]
-            at = 1 if first.axes and first.axes[0] == "b" else 0
-            ordered = [steps[i] for i in sorted(steps)]
+            letter, ordered = self._loop_axes[path], [steps[i] for i in sorted(steps)]
+            if sorted(steps) != list(range(len(steps))):
+                raise AxisError(f"{path}: steps {sorted(steps)} of axis {letter!r} were tapped, they must be 0 to n - 1")
+            first = ordered[0]
+            at = _loop_position(first.axes)
+            value = torch.stack([r.value for r in ordered], at)
+            unedited = None
+            if any(r.unedited is not None for r in ordered):
+                unedited = torch.stack([r.value if r.unedited is None else r.unedited for r in ordered], at)
             axes = (*first.axes[:at], letter, *first.axes[at:])
-            edited = any(r.unedited is not None for r in ordered)
-            self.records[path] = Record(
-                path,
-                axes,
-                first.type,
-                torch.stack([r.value for r in ordered], at),
-                torch.stack([r.value if r.unedited is None else r.unedited for r in ordered], at) if edited else None,
-            )
+            self.check(path, axes, value.shape)
+            self.records[path] = Record(path, axes, first.type, value, unedited)
         self._loops.clear()
         return self
+
+    def check(self, path: str, axes: tuple[str, ...], shape: torch.Size) -> None:
+        """Raises AxisError unless every axis of the value has a letter and every letter has one size in this pass."""
+        if len(axes) != len(shape):
+            raise AxisError(f"{path}: axes {' '.join(axes)!r} name {len(axes)} axes, the value has shape {list(shape)}")
+        for letter, size in zip(axes, shape, strict=True):
+            if self.sizes.setdefault(letter, size) != size:
+                raise AxisError(f"{path}: axis {letter!r} has size {size} here and {self.sizes[letter]} earlier in this pass")
+
+    def keep_gradient(self, path: str, step: Step | None, gradient: Tensor) -> None:
+        """The gradient of one recorded value, or of one step of it."""
+        if step is None:
+            self.gradients[path] = gradient
+            return
+        record = self.records[path]
+        if path not in self.gradients:
+            self.gradients[path] = torch.zeros_like(record.value)
+        self.gradients[path].select(record.axes.index(step[0]), step[1]).copy_(gradient)
 
 
 class Recorder:
     """Keeps every value under its dotted path, and its gradient when `gradients` is on and backward runs.
 
-    Values are kept by reference (a model never writes in place); only a view of a parameter is copied, because an
-    optimizer does write in place. Nothing about the forward pass changes: the value handed back is the value given.
+    Values are kept by reference (a model never writes in place); only a parameter, or a view of one, is copied, because
+    an optimizer does write in place. Nothing about the forward pass changes: the value handed back is the value given.
     """
 
     __slots__ = ("_children", "_gradients", "_prefix", "_step", "tape")
@@ -122,34 +144,29 @@ class Recorder:
         return child
 
     def at(self, axis: str, index: int) -> Recorder:
+        if self._step is not None:
+            raise AxisError(f"{self._prefix}: a loop over {axis!r} inside a loop over {self._step[0]!r}; tap one axis at once")
         return Recorder(self.tape, gradients=self._gradients, prefix=self._prefix, step=(axis, index))
 
     def keep(self, name: str, value: Tensor, axes: str, type: SemanticType, unedited: Tensor | None) -> None:
-        path = self._prefix + name
-        letters = _letters(axes)
-        self._check(path, letters, value)
+        tape, step, path, letters, shape = self.tape, self._step, self._prefix + name, _letters(axes), value.shape
+        if tape._shapes.get(axes) != shape:
+            tape.check(path, letters, shape)
+            tape._shapes[axes] = shape
+        differentiable = value.requires_grad
+        kept = value.detach() if differentiable else value
         base = value._base
-        kept = value.detach()
-        if base is not None and base.is_leaf and base.requires_grad:
+        owner = value if base is None else base
+        if owner.requires_grad and owner.is_leaf:
             kept = kept.clone()
         record = Record(path, letters, type, kept, unedited)
-        if self._step is None:
-            self.tape.records[path] = record
+        if step is None:
+            tape.records[path] = record
         else:
-            self.tape._loops.setdefault(path, {})[self._step[1]] = record
-            self.tape._loop_axes[path] = self._step[0]
-        if self._gradients and value.requires_grad:
-            gradients = self.tape.gradients
-            value.register_hook(lambda gradient: gradients.__setitem__(path, gradient.detach()))
-
-    def _check(self, path: str, letters: tuple[str, ...], value: Tensor) -> None:
-        shape = value.shape
-        if len(letters) != len(shape):
-            raise AxisError(f"{path}: axes {' '.join(letters)!r} name {len(letters)} axes, the value has shape {list(shape)}")
-        sizes = self.tape.sizes
-        for letter, size in zip(letters, shape, strict=True):
-            if sizes.setdefault(letter, size) != size:
-                raise AxisError(f"{path}: axis {letter!r} has size {size} here and {sizes[letter]} earlier in this pass")
+            tape._loops.setdefault(path, {})[step[1]] = record
+            tape._loop_axes[path] = step[0]
+        if differentiable and self._gradients:
+            value.register_hook(lambda gradient: tape.keep_gradient(path, step, gradient.detach()))
 
 
 _LETTERS: dict[str, tuple[str, ...]] = {}
@@ -162,7 +179,10 @@ def _letters(axes: str) -> tuple[str, ...]:
     return found
 
 
-Step = tuple[str, int]  # a loop's axis letter and the index of this step
+def _loop_position(axes: tuple[str, ...]) -> int:
+    return next((i for i, letter in enumerate(axes) if letter not in "bhg"), len(axes))
+
+
 Edit = Callable[[Tensor, tuple[str, ...], Step | None], Tensor]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -80,10 +81,21 @@ class Visibility:
     def allows(self, query: Tensor, key: Tensor) -> Tensor:
         """Program and cells together, for absolute row numbers that broadcast against each other."""
         mask = self.program_allows(query, key)
+        if not self.cells:
+            return mask
+        table = self._overruled.to(query.device)
+        cell = table[query.clamp(max=table.shape[0] - 1), key.clamp(max=table.shape[1] - 1)]
+        return (mask | (cell > 0)) & (cell >= 0)
+
+    @cached_property
+    def _overruled(self) -> Tensor:
+        """1 where a cell is shown, -1 where it is hidden, 0 where the program decides; the last row and column stand for all
+        later ones. One look-up, because a person may paint thousands of cells."""
+        rows, columns = max(c.query for c in self.cells) + 2, max(c.key for c in self.cells) + 2
+        table = [[0] * columns for _ in range(rows)]
         for cell in self.cells:
-            here = (query == cell.query) & (key == cell.key)
-            mask = mask | here if cell.visible else mask & ~here
-        return mask
+            table[cell.query][cell.key] = 1 if cell.visible else -1
+        return torch.tensor(table, dtype=torch.int8)
 
     def dense(self, queries: int, keys: int) -> Tensor:
         """The structural mask `[queries, keys]` of rows counted from 0. Bool, True = may read."""
