@@ -1,0 +1,206 @@
+// @ts-check
+/** Views: load them, put each into its slot, watch what the shown ones want, and paint in an animation frame what changed. */
+
+import { forgetTheme } from "./canvas.mjs";
+import { h } from "./dom.mjs";
+
+/** @typedef {import("./types").View} View @typedef {import("./types").World} World @typedef {import("./types").Context} Context */
+/** @typedef {import("./types").Selector} Selector */
+/**
+ * @typedef {object} Placed one view on the page
+ * @property {View} view @property {HTMLElement} element @property {boolean} shown @property {boolean} mounted
+ * @property {Set<string>} reads the parts of the world that its last draw read @property {boolean} dirty @property {string} failed
+ */
+
+const MOST_SELECTORS = 64;
+/** How long a new epoch may keep the page from painting, ms. */
+const PATIENCE = 100;
+
+/** Import every view; one that cannot be loaded is told and left out.
+ * @param {string[]} addresses @param {(address: string) => Promise<{default: View}>} [load] @returns {Promise<View[]>} */
+export async function loadViews(addresses, load = (address) => import(address)) {
+  const loaded = await Promise.allSettled(addresses.map((address) => load(address)));
+  return loaded.flatMap((result, i) => {
+    if (result.status === "fulfilled" && result.value.default?.id) return [result.value.default];
+    console.error(`The view ${addresses[i]} could not be loaded:`, result.status === "rejected" ? result.reason : "it exports no view");
+    return [];
+  });
+}
+
+export class Registry {
+  /**
+   * @param {object} o
+   * @param {import("./store.mjs").Store} o.store @param {Context} o.context
+   * @param {(selectors: Selector[]) => void} o.watch called with what the shown views want, when that changes
+   * @param {(seq: number) => void} o.drawn called when values frames are on the page, with the newest's number
+   * @param {(slot: string) => HTMLElement | null} [o.slot]
+   */
+  constructor({ store, context, watch, drawn, slot = (name) => document.getElementById(`slot-${name}`) }) {
+    this.store = store;
+    this.context = context;
+    this.watch = watch;
+    this.drawn = drawn;
+    this.slot = slot;
+    /** @type {Placed[]} */
+    this.placed = [];
+    this.waiting = false;
+    this.watched = "";
+    this.chosen = "";
+    this.unsettledSince = 0;
+    store.listen((parts) => this.changed(parts));
+  }
+
+  /** @param {View[]} views */
+  place(views) {
+    const resize = new ResizeObserver((entries) => this.resized(entries));
+    for (const view of views) {
+      const slot = this.slot(view.slot);
+      if (!slot) {
+        console.error(`The view ${view.id} names the slot ${view.slot}, which the page does not have.`);
+        continue;
+      }
+      const element = h("section", { id: `view-${view.id}`, class: `view view-${view.slot}`, "aria-label": view.title, hidden: true });
+      slot.appendChild(element);
+      this.placed.push({ view, element, shown: false, mounted: false, reads: new Set(), dirty: true, failed: "" });
+      resize.observe(element);
+    }
+    this.changed(["opened"]);
+  }
+
+  /** Paint everything anew (a theme, a size, fonts that came). */
+  repaint() {
+    forgetTheme();
+    for (const p of this.placed) p.dirty = true;
+    this.ask();
+  }
+
+  /** @param {ResizeObserverEntry[]} entries */
+  resized(entries) {
+    for (const entry of entries) for (const p of this.placed) if (p.element === entry.target) p.dirty = true;
+    this.ask();
+  }
+
+  /** @param {string[]} parts */
+  changed(parts) {
+    if (parts.includes("opened") || parts.includes("look") || parts.includes("schema") || (parts.includes("moved") && this.phase() !== this.chosen)) this.choose();
+    for (const p of this.placed) if (!p.dirty) p.dirty = parts.some((part) => p.reads.has(part));
+    this.ask();
+  }
+
+  /** @returns {any} */
+  phase() {
+    const { world } = this.store;
+    return world.moved?.phase ?? world.opened?.scenario.phase ?? "";
+  }
+
+  /** Which views are shown, and what they want. */
+  choose() {
+    const phase = (this.chosen = this.phase());
+    for (const p of this.placed) {
+      const shown = p.view.phases.includes(phase);
+      if (shown !== p.shown) p.dirty = true;
+      p.shown = shown;
+      p.element.hidden = !shown;
+    }
+    this.rewatch();
+  }
+
+  /** @param {boolean} [anew] watch again even if nothing changed (after a reconnect) */
+  rewatch(anew = false) {
+    if (!this.store.world.opened) return;
+    /** @type {Map<string, Selector>} */
+    const union = new Map();
+    this.store.plan = new Map();
+    for (const p of this.placed.filter((q) => q.shown)) {
+      const wants = this.wants(p).map((s) => /** @type {[string, Selector]} */ ([JSON.stringify(s), s]));
+      wants.forEach(([key, selector]) => union.set(key, selector));
+      this.store.plan.set(p.view.id, wants.map(([key]) => key));
+    }
+    const text = [...union.keys()].join();
+    if (text === this.watched && !anew) return;
+    this.watched = text;
+    if (union.size > MOST_SELECTORS) console.error(`The views want ${union.size} selectors; allowed: ${MOST_SELECTORS}. The last are left out.`);
+    this.watch([...union.values()].slice(0, MOST_SELECTORS));
+  }
+
+  /** @param {Placed} p @returns {Selector[]} */
+  wants(p) {
+    try {
+      return p.view.wants(this.store.world) ?? [];
+    } catch (error) {
+      this.fail(p, error);
+      return [];
+    }
+  }
+
+  ask() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => this.frame());
+  }
+
+  frame() {
+    this.waiting = false;
+    if (this.held()) return this.ask();
+    for (const p of this.placed) if (p.shown && p.dirty) this.draw(p);
+    const drawn = this.store.drawn.splice(0);
+    if (drawn.length) this.drawn(Math.max(...drawn));
+  }
+
+  /** Between a new epoch and its first values the old picture stays, for a moment. */
+  held() {
+    if (!this.store.unsettled) {
+      this.unsettledSince = 0;
+      return false;
+    }
+    this.unsettledSince ||= performance.now();
+    return performance.now() - this.unsettledSince < PATIENCE;
+  }
+
+  /** @param {Placed} p */
+  draw(p) {
+    p.dirty = false;
+    p.reads = new Set();
+    try {
+      if (!p.mounted || p.failed) this.mount(p);
+      p.view.draw(p.element, watched(this.store.world, p.reads), this.context);
+    } catch (error) {
+      this.fail(p, error);
+    }
+  }
+
+  /** @param {Placed} p */
+  mount(p) {
+    p.element.replaceChildren();
+    p.mounted = true;
+    p.failed = "";
+    p.view.mount?.(p.element, this.context);
+  }
+
+  /** A view's error is shown in its own place, and nowhere else.
+   * @param {Placed} p @param {unknown} error */
+  fail(p, error) {
+    console.error(`The view ${p.view.id} failed:`, error);
+    p.failed = String(error);
+    const again = () => {
+      p.dirty = true;
+      this.ask();
+    };
+    p.element.replaceChildren(
+      h("p", { class: "view-error", role: "alert" }, `“${p.view.title}” could not be drawn: ${p.failed}. The rest of the page goes on. `,
+        h("button", { class: "btn sm", type: "button", onclick: again }, "Draw again")),
+    );
+    p.reads = new Set(["opened"]);
+  }
+}
+
+/** The world, noting which of its parts are read.
+ * @param {World} world @param {Set<string>} reads @returns {World} */
+function watched(world, reads) {
+  return new Proxy(world, {
+    get(target, part) {
+      reads.add(/** @type {string} */ (part));
+      return target[/** @type {keyof World} */ (part)];
+    },
+  });
+}
