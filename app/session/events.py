@@ -82,6 +82,7 @@ class Row:
     state: Literal["known", "new", "padded", "unknown"]
     origin: Literal["person", "task", "special", "model", "chosen"]
     text: str | None = None  # what was typed when it became <unk>
+    would: str | None = None  # what the policy would decide here now, where that differs (after an edit)
 
 
 @dataclass(frozen=True)
@@ -314,19 +315,11 @@ class Reply:
     errors: tuple[Problem, ...] = ()
 
 
+@dataclass(frozen=True)
+class Pong:
+    n: int
+
+
 Event = (
-    Opened
-    | Schema
-    | Moved
-    | History
-    | Curve
-    | Values
-    | Checked
-    | Notice
-    | Analysis
-    | Playing
-    | Viewed
-    | Shared
-    | Welcome
-    | Reply
+    Opened | Schema | Moved | History | Curve | Values | Checked | Notice | Analysis | Playing | Viewed | Shared | Welcome | Reply | Pong
 )
