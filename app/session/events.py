@@ -321,5 +321,19 @@ class Pong:
 
 
 Event = (
-    Opened | Schema | Moved | History | Curve | Values | Checked | Notice | Analysis | Playing | Viewed | Shared | Welcome | Reply | Pong
+    Opened
+    | Schema
+    | Moved
+    | History
+    | Curve
+    | Values
+    | Checked
+    | Notice
+    | Analysis
+    | Playing
+    | Viewed
+    | Shared
+    | Welcome
+    | Reply
+    | Pong
 )
