@@ -16,7 +16,7 @@ test: lint types imports unit assets browser
 
 check: lint types imports
 	pytest -q -m "not browser and not slow"
-	node --test tests/assets/
+	node --test $$(find tests/assets -name '*.test.mjs')
 
 lint: $(VENV)/.test
 	ruff check .
@@ -24,6 +24,7 @@ lint: $(VENV)/.test
 
 types: $(VENV)/.test
 	mypy
+	$(VENV)/node_modules/.bin/tsc --project assets
 
 imports: $(VENV)/.test
 	lint-imports
@@ -32,7 +33,7 @@ unit: $(VENV)/.test
 	pytest -q -m "not browser"
 
 assets: $(VENV)/.test
-	node --test tests/assets/
+	node --test $$(find tests/assets -name '*.test.mjs')
 
 browser: $(VENV)/.test
 	pytest -q -m browser
