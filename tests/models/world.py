@@ -1,0 +1,107 @@
+"""A model with inputs for it, made from what its Spec declares: what the contract is checked on.
+
+Requests have unequal lengths, so every check also sees padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from models import Inputs, Outputs, Rows, Spec, State
+from models.catalogue import config_schema
+from models.parts.tap import OFF, Tap
+from models.parts.visibility import Visibility
+
+WORDS, SOURCE_WORDS = 19, 17
+LENGTHS, SOURCE_LENGTHS = (5, 7, 3), (4, 6, 3)
+
+Visible = dict[str, tuple[Visibility, ...]]
+
+
+@dataclass(frozen=True)
+class World:
+    """A model and what it reads. `target` are whole right-padded rows, `source` is None where the model has none."""
+
+    spec: Spec
+    config: Any
+    model: nn.Module
+    target: Rows
+    source: Rows | None
+
+    def call(
+        self, target: Rows, state: State | None = None, tap: Tap = OFF, *, source: bool = True, visible: Visible | None = None
+    ) -> tuple[Outputs, State]:
+        begin = self.model.initial_state(len(target.lengths)) if state is None else state  # type: ignore[operator]
+        return self.model(Inputs(target, self.source if source else None, visible or {}), begin, tap)
+
+    def start(self, state: State | None = None) -> State:
+        """The state before the first target row: empty, or with the source encoded."""
+        none = Rows(self.target.values[:, :0], torch.zeros_like(self.target.lengths))
+        return self.call(none)[1] if self.source is not None else self.model.initial_state(len(LENGTHS))  # type: ignore
+
+    def part(self, begin: int, end: int) -> Rows:
+        """Target rows begin..end of every request; a request that is shorter gives fewer or none."""
+        return Rows(self.target.values[:, begin:end], (self.target.lengths - begin).clamp(0, end - begin))
+
+    def logits(self) -> Tensor:
+        return self.call(self.target)[0].values.detach()
+
+    def real(self, values: Tensor) -> Tensor:
+        """Only rows that are not padding."""
+        return values[self.target.valid]
+
+
+Make = Callable[..., World]
+
+
+def ids(lengths: tuple[int, ...], words: int, seed: int) -> Rows:
+    """Random ids; the padding holds random ids too, because nothing may depend on it."""
+    values = torch.randint(4, words, (len(lengths), max(lengths)), generator=torch.Generator().manual_seed(seed))
+    return Rows(values, torch.tensor(lengths))
+
+
+def maker(spec: Spec, **changes: Any) -> Make:
+    """Worlds of one architecture in the catalogue, with the default Config but for `changes`."""
+
+    def make(dtype: torch.dtype = torch.float64, seed: int = 3) -> World:
+        has_source, config = spec.capabilities.has_source, spec.config(**changes)
+        torch.manual_seed(seed)
+        model = spec.build(config, SOURCE_WORDS if has_source else None, WORDS).to(dtype)
+        return World(spec, config, model, ids(LENGTHS, WORDS, 1), ids(SOURCE_LENGTHS, SOURCE_WORDS, 2) if has_source else None)
+
+    return make
+
+
+def variants(spec: Spec) -> Iterator[dict[str, Any]]:
+    """The default Config, and each other choice of a named or yes-or-no field alone."""
+    yield {}
+    for f in config_schema(spec.config):
+        named = f["choices"] if isinstance(f["default"], str) else [False, True] if f["type"] == "boolean" else []
+        yield from ({f["name"]: choice} for choice in named if choice != f["default"])
+
+
+def padded(rows: Rows, extra: int, seed: int) -> Rows:
+    """The same rows in a wider rectangle whose padding holds other values."""
+    generator = torch.Generator().manual_seed(seed)
+    wide = torch.cat((rows.values, rows.values[:, :1].repeat_interleave(extra, 1)), 1)
+    shuffled = wide[torch.randperm(len(wide), generator=generator)].roll(1, 1)
+    valid = torch.arange(wide.shape[1]) < rows.lengths[:, None]
+    return Rows(torch.where(valid.view(*valid.shape, *[1] * (wide.dim() - 2)), wide, shuffled), rows.lengths)
+
+
+def kept(state: State) -> dict[str, Tensor]:
+    return {path: value.detach().clone() for path, (value, _, _) in state.kept().items()} | {"lengths": state.lengths.clone()}
+
+
+def owned(axes: str, value: Tensor, letter: str, lengths: Tensor) -> Tensor:
+    """A kept value with the rows past each request's length set to 0, because they hold nothing of meaning."""
+    if letter not in axes.split():
+        return value
+    at = axes.split().index(letter)
+    valid = torch.arange(value.shape[at]) < lengths[:, None]
+    return torch.where(valid.view([len(lengths)] + [-1 if i == at else 1 for i in range(1, value.dim())]), value, 0.0)
