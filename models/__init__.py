@@ -63,6 +63,10 @@ class Rows:
         if self.lengths.shape != self.values.shape[:1]:
             raise ValueError(f"lengths {tuple(self.lengths.shape)} must be [b] for values {tuple(self.values.shape)}")
 
+    def to(self, device: torch.device) -> Rows:
+        """The same rows on a device."""
+        return Rows(self.values.to(device), self.lengths.to(device))
+
     @property
     def valid(self) -> Tensor:
         """Key validity `[b, n]` (bool): True for a real row, False for padding."""

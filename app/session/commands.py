@@ -146,9 +146,10 @@ class Look(_Command):
 
 
 class Share(_Command):
-    """Ask for the link of the run as it stands: scenario, commands up to here, view. Anyone may; answered with `Shared`."""
+    """Ask for the link of the run as it stands: scenario, commands up to here, and this view. Anyone may; brings `Shared`."""
 
     kind: Literal["share"] = "share"
+    view: dict[str, Any] = Field(default_factory=dict)
 
 
 Command = Annotated[

@@ -73,13 +73,16 @@ class RelationInfo:
     default: dict[str, Any]
 
 
+RowState = Literal["known", "new", "padded", "unknown"]
+
+
 @dataclass(frozen=True)
 class Row:
     """One row of a strip. state: known, new (computed in this call), padded, or unknown (a reserved place)."""
 
     token: str
     id: int
-    state: Literal["known", "new", "padded", "unknown"]
+    state: RowState
     origin: Literal["person", "task", "special", "model", "chosen"]
     text: str | None = None  # what was typed when it became <unk>
     would: str | None = None  # what the policy would decide here now, where that differs (after an edit)
@@ -237,13 +240,16 @@ class Values:
     fetched: bool = False
 
 
+Status = Literal["pass", "fail", "pending", "does_not_apply"]
+
+
 @dataclass(frozen=True)
 class Check:
     """An invariant that this recording satisfies, or not, or that does not apply (`reason` says why)."""
 
     id: str
     claim: str
-    status: Literal["pass", "fail", "pending", "does_not_apply"]
+    status: Status
     measured: str
     provenance: Literal["measured", "exact", "formula"]
     reason: str = ""

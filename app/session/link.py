@@ -10,6 +10,8 @@ from typing import Any
 from app.session.events import Problem, Refused
 from app.session.scenario import shorten
 
+LONGEST = 16_000  # characters of a fragment that browsers and chat programs still carry
+
 
 def pack(content: dict[str, Any]) -> str:
     """A JSON object as text that fits a link's fragment: zlib, then base64url without padding."""

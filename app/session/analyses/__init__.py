@@ -1,0 +1,72 @@
+"""What is computed about a run rather than in it: one file each, run on demand, with progress, and cancelled by closing.
+
+A module here has `NAME`, `TITLE`, `ARGUMENTS` (name -> what is allowed) and `run(run, arguments)`, which yields progress
+(0..1), `Check`s, and at last a `Result`. Nobody keeps a list: putting a file here is enough.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from app.session.events import Analysis, Check, Piece, Problem, Refused
+from app.session.timeline import Place
+
+if TYPE_CHECKING:
+    from app.session.engine import Engine
+
+
+@dataclass(frozen=True)
+class Run:
+    """What an analysis may look at. It must change nothing of it."""
+
+    model: nn.Module
+    place: Place
+    device: torch.device
+
+
+@dataclass(frozen=True)
+class Result:
+    """Named numbers, JSON-able, and arrays."""
+
+    values: Mapping[str, Any]
+    pieces: tuple[Piece, ...] = ()
+
+
+@cache
+def registry() -> dict[str, ModuleType]:
+    """By name."""
+    modules = (importlib.import_module(f"{__name__}.{i.name}") for i in pkgutil.iter_modules(__path__))
+    return {m.NAME: m for m in modules}
+
+
+def analyse(engine: Engine, name: str, arguments: dict[str, Any]) -> Iterator[Analysis | Check]:
+    """Run one analysis at the moment where the engine stands."""
+    module = registry().get(name)
+    if module is None:
+        allowed = ", ".join(registry())
+        raise Refused(Problem("name", name, f"one of {allowed}", f"analysis {name!r} is unknown; allowed: {allowed}"))
+    for key in arguments:
+        if key not in module.ARGUMENTS:
+            allowed = ", ".join(module.ARGUMENTS) or "none"
+            raise Refused(
+                Problem(f"arguments.{key}", arguments[key], allowed, f"{name} has no argument {key!r}; allowed: {allowed}")
+            )
+    run = Run(engine.learner.model, engine.timeline.here.place, engine.device)
+    yield Analysis(name, 0.0, None)
+    for said in module.run(run, arguments):
+        match said:
+            case Check():
+                yield said
+            case Result():
+                yield Analysis(name, 1.0, dict(said.values), said.pieces)
+            case progress:
+                yield Analysis(name, float(progress), None)

@@ -1,0 +1,56 @@
+"""Cached = full prefix: the same decisions' distributions, once with kept keys and values, once from every known row anew.
+
+Source: 000 0x0B.5 (both implement the same autoregressive dependency).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from app.session import checks
+from app.session.analyses import Result, Run
+from app.session.events import Check, Status
+from app.session.reading import Reading
+from app.session.scenario import Scenario
+
+NAME = "cached_equals_full"
+TITLE = "Cached execution gives the distributions of the full prefix"
+ARGUMENTS: dict[str, str] = {}
+TOLERANCE = 1e-4
+
+
+def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
+    """Largest difference in any decision row's logits, over prefill and every decode step so far."""
+    pending = next(c for c in checks.on_demand(run.place.scenario) if c.id == NAME)
+    if pending.status == "does_not_apply":
+        yield pending
+        yield Result({"reason": pending.reason})
+        return
+    cached, full = (_reading(run, execution) for execution in ("cached", "full_prefix"))
+    worst, steps = 0.0, []
+    for decided in range(run.place.decided + 1):
+        for reading in (cached, full):
+            _advance(reading, run, decided)
+        assert cached.logits is not None and full.logits is not None
+        steps.append(float((cached.logits - full.logits).abs().max()))
+        worst = max(worst, steps[-1])
+        yield (decided + 1) / (run.place.decided + 1)
+    status: Status = "pass" if worst <= TOLERANCE else "fail"
+    yield Check(NAME, "cached = full prefix", status, f"max |Δlogit| {worst:.0e}", "measured")
+    yield Result({"largest": worst, "by_step": steps, "tolerance": TOLERANCE})
+
+
+def _reading(run: Run, execution: str) -> Reading:
+    policy = run.place.scenario.policy.model_copy(update={"execution": execution})
+    scenario: Scenario = run.place.scenario.model_copy(update={"policy": policy})
+    return Reading(run.model, scenario, run.device, record=False)
+
+
+def _advance(reading: Reading, run: Run, decided: int) -> None:
+    if decided == 0:
+        if not reading.encoded:
+            reading.encode()
+        reading.prefill()
+    elif any(w.read(decided) != w.read(decided - 1) for w in run.place.written):
+        reading.decode(run.place.written, decided)

@@ -1,0 +1,148 @@
+"""Invariants that a recording must satisfy. Each check measures what it claims on the values that were recorded.
+
+What needs further model calls (cached = full prefix, no future leak) is an analysis; until it ran it stands here as pending,
+or as 'does not apply' with the reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from app.session import given
+from app.session.events import Check, Status
+from app.session.reading import Call
+from app.session.scenario import Scenario
+from app.session.updating import Update
+from models.parts.tap import Tape
+
+TOLERANCE = 1e-5
+
+
+def of_calls(scenario: Scenario, calls: Sequence[Call]) -> list[Check]:
+    """Checks on prefill and decode: what every read must satisfy, then what can be measured on demand."""
+    found = [_rows_sum(calls), _hidden_weigh_nothing(calls), _finite([c.tape for c in calls])]
+    return [*found, *on_demand(scenario)]
+
+
+def of_update(update: Update) -> list[Check]:
+    """Checks on an update, as far as its stages are done."""
+    found = []
+    if update.logits is not None:
+        call = Call("forward", update.tape, (0,) * len(update.examples), _lengths(update), 0.0, True)
+        found += [_rows_sum([call]), _hidden_weigh_nothing([call]), _finite([update.tape])]
+    if update.norms is not None:
+        found.append(_uncounted_rows(update))
+    return found
+
+
+def on_demand(scenario: Scenario) -> Iterator[Check]:
+    """The checks that an analysis measures: pending, or not applicable with the reason."""
+    later = relations_that_see_later(scenario)
+    reason = f"a row may read a later one in {', '.join(later)}" if later else ""
+    status: Status = "does_not_apply" if later else "pending"
+    yield Check("cached_equals_full", "cached = full prefix", status, "", "measured", reason)
+    yield Check("no_future_leak", "no future leak (a later token changed)", status, "", "measured", reason)
+
+
+def relations_that_see_later(scenario: Scenario) -> list[str]:
+    """Titles of the reads of target rows by target rows in which some row of some layer may read a later one."""
+    spec, seen = given.spec_of(scenario), given.visibility(scenario)
+    rows = spec.capabilities.largest_rows
+    own = [r for r in spec.relations if r.query == "t" and r.key == "t"]
+    return [r.title for r in own if any(v.sees_later(rows, rows) for v in dict.fromkeys(seen[r.name]))]
+
+
+def _lengths(update: Update) -> tuple[int, ...]:
+    assert update.shifted is not None
+    return tuple(update.shifted.inputs.lengths.tolist())
+
+
+def _weights(call: Call) -> Iterator[tuple[str, Tensor, Tensor | None]]:
+    """Every map of weights with its mask, its padded queries left out: `[b, h, q, k]`, mask `[b, q, k]`."""
+    for path, record in call.tape.records.items():
+        if record.type != "weights" or not record.value.numel():
+            continue
+        mask = call.tape.records.get(f"{path.rpartition('.')[0]}.mask")
+        yield path, record.value, None if mask is None else mask.value
+
+
+def _rows_sum(calls: Sequence[Call]) -> Check:
+    """Each row of weights that may read anything sums to 1."""
+    worst, place, seen = 0.0, "", False
+    for call in calls:
+        for path, weights, mask in _weights(call):
+            off = (weights.sum(-1) - 1).abs()
+            if mask is not None:
+                off = torch.where(mask.any(-1)[:, None], off, 0.0)
+            largest, seen = float(off.max()), True
+            if largest > worst or math.isnan(largest):
+                worst, place = largest, path
+    if not seen:
+        return Check("rows_sum", "rows sum to 1", "does_not_apply", "", "measured", "this call read no weights")
+    status: Status = "pass" if worst <= TOLERANCE else "fail"
+    return Check("rows_sum", "rows sum to 1", status, f"max |Σ−1| {worst:.0e}", "measured", "", {"path": place})
+
+
+def _hidden_weigh_nothing(calls: Sequence[Call]) -> Check:
+    """Every hidden cell weighs exactly 0."""
+    hidden, wrong, place = 0, 0, ""
+    for call in calls:
+        for path, weights, mask in _weights(call):
+            if mask is None:
+                continue
+            here = ~mask[:, None].expand_as(weights)
+            bad = int((here & (weights != 0)).sum())
+            hidden += int(here.sum())
+            wrong, place = wrong + bad, path if bad else place
+    if not hidden:
+        return Check("hidden_zero", "hidden cells weigh 0", "does_not_apply", "", "exact", "no cell is hidden in this call")
+    status: Status = "fail" if wrong else "pass"
+    return Check("hidden_zero", "hidden cells weigh 0", status, f"{hidden - wrong} of {hidden}", "exact", "", {"path": place})
+
+
+def first_not_finite(tape: Tape) -> str | None:
+    """The first recorded floating-point value, in forward order, that holds NaN or infinity."""
+    for path, record in tape.records.items():
+        if record.value.is_floating_point() and not bool(torch.isfinite(record.value).all()):
+            return path
+    return None
+
+
+def largest(tape: Tape) -> str:
+    """The recorded floating-point value with the largest number in it, said in words."""
+    sizes = {p: float(r.value.abs().max()) for p, r in tape.records.items() if r.value.is_floating_point() and r.value.numel()}
+    path = max(sizes, key=sizes.__getitem__)
+    return f"the largest number is {sizes[path]:.3g} in {path}"
+
+
+def _finite(tapes: Sequence[Tape]) -> Check:
+    for tape in tapes:
+        path = first_not_finite(tape)
+        if path:
+            return Check("finite", "all finite", "fail", path, "measured", "", {"path": path})
+    count = sum(len(t.records) for t in tapes)
+    return Check("finite", "all finite", "pass", f"{count} of {count} tensors", "measured")
+
+
+def _uncounted_rows(update: Update) -> Check:
+    """Rows that do not count in the loss send no gradient: d loss / d logits is exactly 0 there."""
+    assert update.shifted is not None
+    path = logits_path(update.tape)
+    gradient = update.tape.gradients.get(path or "")
+    out = ~update.shifted.loss_rows
+    claim = "rows outside the loss send 0"
+    if gradient is None or not bool(out.any()):
+        reason = "every row counts in this batch" if gradient is not None else "the logits were not recorded"
+        return Check("uncounted_rows", claim, "does_not_apply", "", "exact", reason)
+    silent = int((gradient[out] == 0).all(-1).sum())
+    total = int(out.sum())
+    return Check("uncounted_rows", claim, "pass" if silent == total else "fail", f"{silent} of {total}", "exact")
+
+
+def logits_path(tape: Tape) -> str | None:
+    """The path of the last recorded logits."""
+    return next((p for p, r in reversed(tape.records.items()) if r.type == "logits"), None)

@@ -1,0 +1,122 @@
+"""A moment and its tensors, said as events: what the page shows that is not a recorded value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from torch import Tensor, nn
+
+from app.session import given
+from app.session.events import RelationInfo, StageTime, TapInfo
+from app.session.scenario import Scenario
+from app.session.timeline import STAGES, Place
+from models import AXES, State
+from models.parts.tap import FIXED_TYPES, Tape
+from models.parts.visibility import Visibility
+
+CANDIDATES = 8
+
+
+def relations(scenario: Scenario, heads: dict[str, int]) -> tuple[RelationInfo, ...]:
+    """Every kind of read with its mask in each layer. `heads`: by relation name, as recorded."""
+    seen = given.visibility(scenario)
+    own = {(m.relation, m.layer) for m in scenario.masks if m.layer is not None}
+    layers = given.layers_of(scenario)
+    return tuple(
+        RelationInfo(
+            r.name,
+            r.title,
+            r.query,
+            r.key,
+            r.path,
+            layers,
+            heads[r.name],
+            tuple({**_program(v), "own": (r.name, layer) in own} for layer, v in enumerate(seen[r.name])),
+            _program(r.default),
+        )
+        for r in given.spec_of(scenario).relations
+    )
+
+
+def _program(v: Visibility) -> dict[str, Any]:
+    cells = [{"query": c.query, "key": c.key, "visible": c.visible} for c in v.cells]
+    return {"program": v.program, "parameter": v.parameter, "cells": cells}
+
+
+def taps(tape: Tape, model: nn.Module) -> tuple[TapInfo, ...]:
+    """The contract of every recorded value and of every parameter (inventory D2)."""
+    recorded = [
+        TapInfo(
+            path,
+            r.axes,
+            (),
+            _dtype(r.value),
+            owner(r.axes),
+            r.type,
+            lifetime(r.type),
+            r.type not in FIXED_TYPES,
+            r.type != "state",
+        )
+        for path, r in tape.records.items()
+    ]
+    until = "until the next update"
+    parameters = [
+        TapInfo(
+            f"parameter.{n}",
+            (),
+            tuple(p.shape),
+            _dtype(p),
+            "none: one parameter, shared by every row",
+            "parameter",
+            until,
+            False,
+            True,
+        )
+        for n, p in model.named_parameters()
+    ]
+    return (*recorded, *parameters)
+
+
+def _dtype(value: Tensor) -> str:
+    return str(value.dtype).removeprefix("torch.")
+
+
+def owner(axes: Sequence[str]) -> str:
+    """Who owns a row of it, from the axes alone: "target row", "target row × source row", ..."""
+    rows = [a for a in axes if a.rstrip("'") in ("s", "t")]
+    named = [AXES[a.rstrip("'")] + (" (read)" if a.endswith("'") else "") for a in rows]
+    return " × ".join(named) if named else "none"
+
+
+def lifetime(type: str) -> str:
+    return "kept until the request ends" if type == "state" else "this call"
+
+
+def kept(state: State) -> tuple[dict[str, Any], ...]:
+    """What is retained after this call, in bytes, and what one further target row adds."""
+    out = []
+    for path, (value, axes, grows) in state.kept().items():
+        size = value.numel() * value.element_size()
+        letters = axes.split()
+        per_row = 0
+        if grows:
+            at = next(i for i, a in enumerate(letters) if a.rstrip("'") == "t")
+            per_row = value.element_size() * math.prod(s for i, s in enumerate(value.shape) if i != at)
+        out.append(
+            {"path": path, "axes": letters, "shape": list(value.shape), "bytes": size, "grows": grows, "bytes_per_row": per_row}
+        )
+    return tuple(out)
+
+
+def stages(place: Place, done: Sequence[tuple[str, float, int, Tape]]) -> tuple[StageTime, ...]:
+    """The stages of this step: measured time and ops of those done, the others still to come."""
+    names = [s for s in STAGES[place.phase] if s != "encode" or given.task_of(place.scenario).source is not None]
+    found = {name: (ms, rows, tape) for name, ms, rows, tape in done}
+    return tuple(StageTime(n, found[n][0], found[n][1], ops(found[n][2])) if n in found else StageTime(n, None, 0) for n in names)
+
+
+def ops(tape: Tape) -> tuple[str, ...]:
+    """The scopes that recorded something, in order: "decoder.layer0.self", ..."""
+    return tuple(dict.fromkeys(path.rpartition(".")[0] or path for path in tape.records))

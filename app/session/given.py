@@ -1,0 +1,118 @@
+"""From a scenario to what a model is given: ids, visibility, edits at taps. The only place that translates between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from app.session.events import Problem, Refused
+from app.session.scenario import Mask, Scenario, SpecialToken, TapEdit
+from models import Rows, Spec
+from models.catalogue import architectures, read_config, tasks
+from models.parts.tap import Edit, Step
+from models.parts.visibility import Cell, Visibility
+from models.tasks import BOS, Example, Special, Task, Token
+from models.tasks.objective import pad
+
+
+def spec_of(scenario: Scenario) -> Spec:
+    return architectures()[scenario.architecture]
+
+
+def task_of(scenario: Scenario) -> Task:
+    return tasks()[scenario.task]
+
+
+def layers_of(scenario: Scenario) -> int:
+    spec = spec_of(scenario)
+    config, _ = read_config(spec, scenario.config)
+    return spec.layers(config)
+
+
+def tokens(given: Iterable[str | SpecialToken]) -> tuple[Token, ...]:
+    return tuple(Special(t.special) if isinstance(t, SpecialToken) else t for t in given)
+
+
+def source_rows(scenario: Scenario) -> Rows | None:
+    """Source ids of all requests, right-padded `[b, s]`, or None when the architecture reads no source."""
+    vocabulary = task_of(scenario).source
+    if vocabulary is None:
+        return None
+    return pad([vocabulary.encode(tokens(r.source or ())) for r in scenario.requests])
+
+
+def prompts(scenario: Scenario) -> list[list[int]]:
+    """The target ids that each request begins with: <bos> and what a person typed."""
+    vocabulary = task_of(scenario).target
+    return [[BOS, *vocabulary.encode(tokens(r.target))] for r in scenario.requests]
+
+
+def own_examples(scenario: Scenario) -> list[Example]:
+    """The requests as training examples ("mine"). A request without target words cannot be learned from and is refused."""
+    for i, request in enumerate(scenario.requests):
+        if not request.target:
+            message = f"Request {i} has no target words to learn. Type its target, or train on the task's own batch."
+            raise Refused(Problem(f"requests.{i}.target", [], "1 or more tokens", message))
+    words = [(tokens(r.source) if r.source is not None else None, tokens(r.target)) for r in scenario.requests]
+    return [Example(source, target) for source, target in words]  # type: ignore[arg-type]
+
+
+def visibility(scenario: Scenario) -> dict[str, tuple[Visibility, ...]]:
+    """By relation, one visibility a layer: the mask of that layer, else the one for all layers, else the Spec's default."""
+    layers = range(layers_of(scenario))
+    chosen = {(m.relation, m.layer): _visibility(m) for m in scenario.masks}
+    out = {}
+    for r in spec_of(scenario).relations:
+        everywhere = chosen.get((r.name, None), r.default)
+        out[r.name] = tuple(chosen.get((r.name, layer), everywhere) for layer in layers)
+    return out
+
+
+def _visibility(mask: Mask) -> Visibility:
+    cells = tuple(Cell(c.query, c.key, c.visible) for c in mask.cells)
+    return Visibility(mask.program, mask.parameter, ()).with_cells(cells)
+
+
+def edits(scenario: Scenario, starts: list[int]) -> dict[str, Edit]:
+    """The enabled edits at taps, by path, for a call whose first target row is `starts[b]` in request b."""
+    by_path: dict[str, list[TapEdit]] = {}
+    for edit in scenario.edits:
+        if edit.enabled:
+            by_path.setdefault(edit.path, []).append(edit)
+    return {path: _editing(several, starts) for path, several in by_path.items()}
+
+
+def _editing(several: list[TapEdit], starts: list[int]) -> Edit:
+    def edit(value: Tensor, axes: tuple[str, ...], step: Step | None) -> Tensor:
+        out = value.clone()
+        for one in several:
+            for place in _places(one, axes, out.shape, starts, step):
+                out[place] = one.value if one.action == "set" else out[place] * one.value
+        return out
+
+    return edit
+
+
+def _places(edit: TapEdit, axes: tuple[str, ...], shape: torch.Size, starts: list[int], step: Step | None) -> Iterable[Any]:
+    """Indices of one edit in this call. Rows are absolute: target row 5 is row 5 - start of a call that begins there."""
+    wanted = [*edit.index, *[None] * (len(axes) - len(edit.index))]
+    if len(edit.index) > len(axes):
+        allowed = f"up to {len(axes)} numbers, one for each of {' '.join(axes)}"
+        raise Refused(
+            Problem("edits", list(edit.index), allowed, f"The edit of {edit.path} has too many indices; allowed: {allowed}")
+        )
+    requests = range(shape[0]) if axes[:1] == ("b",) else [0]
+    for b in requests:
+        place: list[Any] = []
+        for axis, index, size in zip(axes, wanted, shape, strict=True):
+            at = index if axis != "t" or index is None else index - starts[b]
+            if axis == "b":
+                at = b if index in (None, b) else -1
+            place.append(slice(None) if at is None else at)
+            if at is not None and not 0 <= at < size:
+                break
+        else:
+            yield tuple(place)

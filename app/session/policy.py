@@ -1,0 +1,44 @@
+"""How a decision is made from a distribution: greedy, or sampling with temperature, top-k and top-p.
+
+Source: 000 0x01A-0x01B; top-p is nucleus sampling (Holtzman et al. 2020, section 3.1).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from app.session.keyed import generator
+from app.session.scenario import Policy
+
+
+def tempered(logits: Tensor, policy: Policy) -> Tensor:
+    """Probabilities under the temperature, before any cut: `[v]` -> `[v]`."""
+    return torch.softmax(logits.double() / policy.temperature, -1)
+
+
+def cut(probabilities: Tensor, policy: Policy) -> Tensor:
+    """After top-k and top-p, renormalised; what is cut off is exactly 0. `[v]` -> `[v]`.
+
+    Greedy keeps the largest alone. top-p keeps the smallest set of largest tokens whose sum reaches p.
+    """
+    order = torch.argsort(probabilities, descending=True, stable=True)
+    if policy.kind == "greedy":
+        keep = order[:1]
+    else:
+        ordered = probabilities[order]
+        before = ordered.cumsum(0) - ordered
+        inside = before < policy.top_p
+        inside[0] = True
+        keep = order[inside][: policy.top_k]
+    out = torch.zeros_like(probabilities)
+    out[keep] = probabilities[keep]
+    return out / out.sum()
+
+
+def choose(logits: Tensor, policy: Policy, seed: int, step: int, request: int) -> int:
+    """The id that the policy takes at this step for this request. `logits`: `[v]`. The draw is keyed, so it can be made again."""
+    probabilities = cut(tempered(logits, policy), policy)
+    if policy.kind == "greedy":
+        return int(probabilities.argmax())
+    return int(torch.multinomial(probabilities.cpu(), 1, generator=generator(seed, "sample", step, request)))

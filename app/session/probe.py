@@ -1,0 +1,30 @@
+"""What a freshly built model taps and how many heads each relation has, found by running it once on two rows."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from app.session import describing, given
+from app.session.events import TapInfo
+from app.session.scenario import Scenario
+from models import Inputs, Rows
+from models.parts.tap import Record, Recorder
+
+
+def probe(model: nn.Module, scenario: Scenario, device: torch.device) -> tuple[tuple[TapInfo, ...], dict[str, int]]:
+    """The contract of every tap and parameter, and heads by relation name. Masks of the scenario are left aside."""
+    spec, task = given.spec_of(scenario), given.task_of(scenario)
+    two = Rows(torch.ones(1, 2, dtype=torch.int64, device=device), torch.tensor([2], device=device))
+    recorder = Recorder()
+    with torch.no_grad():
+        model(Inputs(two, None if task.source is None else two), model.initial_state(1), recorder)  # type: ignore[operator]
+    tape = recorder.tape.finish()
+    return describing.taps(tape, model), {r.name: _heads(tape.records, r.path) for r in spec.relations}
+
+
+def _heads(records: dict[str, Record], path: str) -> int:
+    """The size of axis h in the weights under this scope; 1 where they have no heads."""
+    scope = path.format(layer=0)
+    weights = next((r for p, r in records.items() if p.startswith(scope + ".") and r.type in ("weights", "coefficients")), None)
+    return weights.value.shape[weights.axes.index("h")] if weights is not None and "h" in weights.axes else 1

@@ -1,0 +1,137 @@
+"""Prefill and decode: what the requests' rows are, one model call after another.
+
+All tensors here are a pure function of (model, scenario, what was written): the source is encoded once, the prompt is read in
+one call, then each written token is one more row a request. Cached execution gives a call its new rows; full-prefix execution
+gives it every known row and an empty cache. Sources: 000 0x0B.4-0x0B.6.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from app.session import given, policy
+from app.session.scenario import Scenario
+from app.session.timeline import Ending, Written
+from models import Inputs, State
+from models.parts.tap import OFF, Editor, Recorder, Tap, Tape
+from models.tasks import EOS
+from models.tasks.objective import decision_rows, pad
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the model: what it recorded, where its rows lie, how long it took.
+
+    starts, lengths: per request, the first target row of this call and how many of its rows are real.
+    whole: it recorded every known row anew (prefill, full prefix), so nothing earlier is needed to show it.
+    """
+
+    stage: str
+    tape: Tape
+    starts: tuple[int, ...]
+    lengths: tuple[int, ...]
+    ms: float
+    whole: bool
+
+
+class Reading:
+    """The requests of one scenario on their way through prefill and decode."""
+
+    def __init__(self, model: nn.Module, scenario: Scenario, device: torch.device, *, record: bool = True) -> None:
+        self.model, self.scenario, self.device, self.record = model, scenario, device, record
+        self.prompts = given.prompts(scenario)
+        self.source = given.source_rows(scenario)
+        self.visibility = given.visibility(scenario)
+        self.state: State = model.initial_state(len(self.prompts))  # type: ignore[operator]
+        self.logits: Tensor | None = None  # of each request's decision row, [b, v]
+        self.encoded = self.source is None
+
+    def encode(self) -> Call:
+        """Read the source into its memory, once. No target row yet."""
+        call, _ = self._call("encode", [[] for _ in self.prompts], self.state, with_source=True)
+        self.encoded = True
+        self.memory = self.state
+        return call
+
+    def prefill(self) -> Call:
+        """All prompt rows in one call; the last valid row of each request decides (000 0x0B.4)."""
+        return self._read(self.prompts)
+
+    def decode(self, written: tuple[Written, ...], decided: int) -> Call:
+        """Read what the `decided`-th decision wrote: one new row a request that goes on, or every known row (full prefix)."""
+        fed = [w.read(decided) for w in written]
+        if self.scenario.policy.execution == "full_prefix":
+            return self._read([[*p, *f] for p, f in zip(self.prompts, fed, strict=True)], anew=True)
+        before = [w.read(decided - 1) for w in written]
+        return self._read([list(f[len(b) :]) for f, b in zip(fed, before, strict=True)])
+
+    def _read(self, rows: list[list[int]], *, anew: bool = False) -> Call:
+        state = self.state
+        if anew:
+            state = self.memory if self.source is not None else self.model.initial_state(len(rows))  # type: ignore[operator]
+        call, logits = self._call("read", rows, state)
+        decides = decision_rows(torch.tensor(call.lengths, device=self.device))
+        new = logits[torch.arange(len(rows), device=self.device), decides.clamp(min=0)]
+        self.logits = new if self.logits is None else torch.where((decides >= 0)[:, None], new, self.logits)
+        return call
+
+    def _call(self, stage: str, rows: list[list[int]], state: State, *, with_source: bool = False) -> tuple[Call, Tensor]:
+        starts = tuple(state.lengths.tolist())
+        target = pad(rows)
+        source = self.source.to(self.device) if with_source and self.source is not None else None
+        inputs = Inputs(target.to(self.device), source, self.visibility)
+        tape = Tape()
+        tap = listening(self.scenario, list(starts), tape if self.record else None)
+        began = time.perf_counter()
+        with torch.no_grad():
+            outputs, self.state = self.model(inputs, state, tap)
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        ms = (time.perf_counter() - began) * 1e3
+        whole = all(s == 0 for s in starts)
+        return Call(stage, tape.finish(), starts, tuple(target.lengths.tolist()), ms, whole), outputs.values
+
+
+def listening(scenario: Scenario, starts: list[int], tape: Tape | None, *, gradients: bool = False) -> Tap:
+    """The tap of one call: the scenario's edits in front of a recorder, as far as there are any."""
+    recorder = None if tape is None else Recorder(tape, gradients=gradients)
+    edits = given.edits(scenario, starts) if scenario.edits else {}
+    if edits:
+        return Editor(edits, recorder)
+    return OFF if recorder is None else recorder
+
+
+def decide(
+    scenario: Scenario, logits: Tensor, written: tuple[Written, ...], step: int, override: tuple[int, int] | None = None
+) -> tuple[Written, ...]:
+    """One decision for each request that goes on: the policy's, or the one that a person chose (`override`: request, id).
+
+    A request ends by <eos>, by the policy's limit, or when the architecture can hold no further row.
+    """
+    room = given.spec_of(scenario).capabilities.largest_rows
+    prompts = given.prompts(scenario)
+    log_p = torch.log_softmax(logits.double(), -1)
+    out = []
+    for b, one in enumerate(written):
+        if one.finished:
+            out.append(one)
+            continue
+        own = override is not None and override[0] == b
+        id = override[1] if own and override else policy.choose(logits[b], scenario.policy, scenario.seed, step, b)
+        known = len(prompts[b]) + len(one.ids) + 1
+        full = len(one.ids) + 1 >= scenario.policy.limit or known > room
+        finished: Ending = "eos" if id == EOS else "limit" if full else ""
+        out.append(
+            replace(
+                one,
+                ids=(*one.ids, id),
+                origins=(*one.origins, "chosen" if own else "model"),
+                finished=finished,
+                log_probability=one.log_probability + float(log_p[b, id]),
+            )
+        )
+    return tuple(out)

@@ -1,0 +1,111 @@
+"""The tensors of a moment: made from its place and the parameters in force, the same way each time, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import torch
+
+from app.session import policy
+from app.session.events import Analysis
+from app.session.lineage import BUILD, Learner, Snapshots
+from app.session.reading import Call, Reading
+from app.session.timeline import Moment, Place, Timeline
+from app.session.updating import Update
+
+TAPE_BUDGET = 1 << 20
+
+
+@dataclass
+class Standing:
+    """What is in memory at a moment: the requests on their way and the calls that made them, or the update in progress.
+
+    whole: `calls` are all of the calls since the source was encoded; otherwise only the newest was kept.
+    would: (request, target row) -> the id that the policy would now decide there, where that differs from what was written.
+    """
+
+    reading: Reading | None = None
+    calls: list[Call] = field(default_factory=list)
+    whole: bool = True
+    update: Update | None = None
+    would: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def remember(self, call: Call) -> None:
+        """Keep this call's recording; earlier ones only while all of them stay small. Older caches are in the newest anyway."""
+        for old in self.calls:
+            for path in [p for p, r in old.tape.records.items() if r.type == "state"]:
+                del old.tape.records[path]
+        self.calls.append(call)
+        if sum(_size(c) for c in self.calls) > TAPE_BUDGET and len(self.calls) > 1:
+            self.calls, self.whole = [call], call.whole
+
+
+def _size(call: Call) -> int:
+    return sum(r.value.numel() * r.value.element_size() for r in call.tape.records.values() if r.type != "state")
+
+
+def stand(learner: Learner, moment: Moment, device: torch.device) -> Standing:
+    """The tensors at a moment; the learner must hold the parameters that `load` gave for it."""
+    place = moment.place
+    if place.phase != "train":
+        return _reading(learner, place, device)
+    finished = moment.weights != moment.before
+    if not finished and not place.stage:
+        return Standing()
+    update = Update(learner, place.scenario, place.updates + (0 if finished else 1))
+    return Standing(update=update.until(place.stage or "update"))
+
+
+def _reading(learner: Learner, place: Place, device: torch.device) -> Standing:
+    reading = Reading(learner.model, place.scenario, device)
+    here = Standing(reading)
+    begun = place.phase == "decode" or place.step > 0
+    if reading.source is not None and (begun or place.stage == "encode"):
+        here.calls.append(reading.encode())
+    if begun:
+        here.calls.append(reading.prefill())
+        for decided in range(1, place.decided + 1):
+            _compare(here, place, decided)
+            fed = [len(w.read(decided)) - len(w.read(decided - 1)) for w in place.written]
+            if any(fed) and not (decided == place.decided and place.stage == "choose"):
+                here.calls.append(reading.decode(place.written, decided))
+    return here
+
+
+def _compare(here: Standing, place: Place, decided: int) -> None:
+    """Mark the rows whose choice would be another one now."""
+    reading = here.reading
+    assert reading is not None and reading.logits is not None
+    for b, one in enumerate(place.written):
+        if len(one.ids) >= decided and one.origins[decided - 1] == "model":
+            now = policy.choose(reading.logits[b], place.scenario.policy, place.scenario.seed, decided - 1, b)
+            if now != one.ids[decided - 1]:
+                here.would[b, len(reading.prompts[b]) + decided - 1] = now
+
+
+def load(learner: Learner, snapshots: Snapshots, timeline: Timeline, weights: int) -> Iterator[Analysis]:
+    """Give the learner the parameters of a moment, by the nearest snapshot and replay of what follows. Yields progress."""
+    chain: list[int] = []
+    at = weights
+    while at not in (BUILD, learner.weights) and at not in snapshots.kept:
+        chain.append(at)
+        at = timeline.moments[at].before
+    if at == learner.weights:
+        pass
+    elif at == BUILD:
+        learner.reset()
+    else:
+        learner.load(at, snapshots.kept[at], timeline.moments[at].place.scenario.training)
+    for done, moment in enumerate(reversed(chain)):
+        place = timeline.moments[moment].place
+        Update(learner, place.scenario, place.updates, record=False).until("update")
+        learner.weights = moment
+        snapshots.offer(moment, learner)
+        if done % 16 == 15:
+            yield Analysis("replay", (done + 1) / len(chain), None)
+
+
+def parameters_before(moment: Moment) -> int:
+    """Which parameters the step that this moment shows began with."""
+    return moment.before if moment.place.phase == "train" else moment.weights

@@ -1,0 +1,198 @@
+"""A run's state, and how it is told: every event that says where it stands is made here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from app.session import checks, describing, given, link, rows, trace
+from app.session.commands import Selector, Share
+from app.session.events import Check, Checked, Curve, Event, History, Moved, Notice, Opened, Schema, Shared, Values
+from app.session.lineage import Learner, Snapshots
+from app.session.reading import Call
+from app.session.scenario import Scenario
+from app.session.standing import Standing, stand
+from app.session.timeline import Moment, Timeline
+from models.parts.tap import Tape
+
+FAR_ABOVE = 5.0  # a loss this many times its start is called divergence
+
+
+class Told:
+    """See the module. `epoch` changes when earlier values no longer mean what they meant."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.epoch = 0
+        self.timeline = Timeline()
+        self.snapshots = Snapshots()
+        self.standing = Standing()
+        self.learner: Learner
+        self.loaded: dict[str, Any] = {}
+        self.schema = Schema(())
+        self.heads: dict[str, int] = {}
+        self.measured: dict[str, Check] = {}
+
+    @property
+    def scenario(self) -> Scenario:
+        return self.timeline.here.place.scenario
+
+    @property
+    def ended(self) -> bool:
+        """Nothing further can be decided: every request has finished (decode), or the loss is no longer a number (train)."""
+        here = self.timeline.here
+        if here.place.phase == "train":
+            return any(x is not None and not math.isfinite(x) for x in (here.loss, here.norm))
+        return bool(here.place.written) and all(w.finished for w in here.place.written)
+
+    def opened(self) -> Opened:
+        task, scenario = given.task_of(self.scenario), self.scenario
+        updates = self.timeline.here.place.updates
+        loaded = {**self.loaded, "updates": updates, **({"kind": "changed"} if updates else {})}
+        words = {"source": None if task.source is None else list(task.source.words), "target": list(task.target.words)}
+        count = sum(p.numel() for p in self.learner.model.parameters())
+        seen = describing.relations(scenario, self.heads)
+        return Opened(scenario.model_dump(mode="json"), loaded, count, seen, words, str(self.device), {})
+
+    def describe(self) -> tuple[Event, ...]:
+        """For somebody who joins: all that is not a recorded value."""
+        nodes = tuple(m.node() for m in self.timeline.moments)
+        return (self.opened(), self.schema, History(nodes, self.timeline.at), self.curve(), self.moved(()), self.checked())
+
+    def keyframe(self, watch: Sequence[Selector]) -> Values:
+        """Everything known at this moment for these selectors."""
+        return self.values(watch, keyframe=True)
+
+    def values(self, watch: Sequence[Selector], *, keyframe: bool, fetched: bool = False) -> Values:
+        if self.standing.update is not None:
+            n = len(self.standing.update.examples)
+            found = trace.pieces(self.standing.update.tape, watch, [0] * n, [1] * n) if n else []
+        else:
+            found = trace.joined(self.calls(), watch)
+        found += trace.parameters(self.learner.model, watch)
+        if fetched:
+            found = [replace(p, selector=-1) for p in found]
+        return Values(self.timeline.at, keyframe, tuple(found), fetched)
+
+    def calls(self) -> list[Call]:
+        """All calls since the source was encoded; made again where only the newest was kept."""
+        if self.standing.whole or self.standing.reading is None:
+            return self.standing.calls
+        return stand(self.learner, self.timeline.here, self.device).calls
+
+    def moved(self, nodes: Sequence[Moment]) -> Moved:
+        place, here = self.timeline.here.place, self.standing
+        newest = here.calls[-1] if here.calls else None
+        done: list[tuple[str, float, int, Tape]] = []
+        sizes: dict[str, int] = {}
+        if here.update is not None:
+            count = 0 if here.update.shifted is None else here.update.shifted.inputs.values.numel()
+            done = [
+                (s, ms, count if s == "forward" else 0, here.update.tape if s == "forward" else Tape())
+                for s, ms in here.update.done
+            ]
+            sizes = here.update.tape.sizes
+        elif newest is not None:
+            shown = here.calls[-2:] if place.phase == "prefill" else [newest]
+            done = [(c.stage, c.ms, sum(c.lengths) or _source_rows(c), c.tape) for c in shown]
+            if place.phase == "decode" and place.written:
+                done = [("choose", 0.0, 0, Tape()), *(done if place.stage != "choose" else [])]
+            sizes = newest.tape.sizes
+        forward = next((ms for name, ms, _, _ in reversed(done) if name in ("read", "encode", "forward")), 0.0)
+        reading = here.reading
+        return Moved(
+            self.timeline.at,
+            place.phase,
+            place.step,
+            place.stage,
+            describing.stages(place, done),
+            self.ended,
+            () if reading is None else rows.requests(place, reading, newest, here.would),
+            None if here.update is None else rows.train(here.update),
+            () if reading is None else describing.kept(reading.state),
+            dict(sizes),
+            tuple(m.node() for m in nodes),
+            forward,
+        )
+
+    def checked(self) -> Checked:
+        update = self.standing.update
+        if update is not None:
+            found = checks.of_update(update)
+        elif self.standing.reading is not None:
+            found = checks.of_calls(self.scenario, self.standing.calls[-1:])
+        else:
+            found = []
+        return Checked(self.timeline.at, tuple(self.measured.get(c.id, c) for c in found))
+
+    def curve(self, newest: Moment | None = None) -> Curve:
+        """Loss and gradient norm by update along this path: all of it, or the newest point alone."""
+        path = [newest] if newest is not None else list(self.timeline.path())[::-1]
+        points = [m for m in path if m.place.updates and not m.place.stage and m.weights == m.id and m.loss is not None]
+        by_update = {m.place.updates: m for m in points}
+        return Curve(
+            tuple(by_update),
+            tuple(m.loss or 0.0 for m in by_update.values()),
+            tuple(m.norm or 0.0 for m in by_update.values()),
+            tuple((u, m.validation) for u, m in by_update.items() if m.validation is not None),
+            newest is None,
+        )
+
+    def warnings(self) -> Iterator[Notice]:
+        """What a person should know about this scenario: unknown words, labels in sight, choices that an edit changed."""
+        unknown = rows.unknown_words(self.scenario)
+        if unknown:
+            words = ", ".join(f"“{w}”" for w in unknown)
+            verb = "is not in the vocabulary and became" if len(unknown) == 1 else "are not in the vocabulary and each became"
+            yield Notice("unknown_words", f"{words} {verb} <unk>.")
+        later = checks.relations_that_see_later(self.scenario) if self.scenario.phase == "train" else []
+        if later:
+            message = (
+                f"In “{', '.join(later)}” a training row can read a later row, and so its own label. "
+                "The loss can fall without anything being learned."
+            )
+            yield Notice("label_visible", message)
+        if self.standing.would:
+            vocabulary = given.task_of(self.scenario).target.words
+            now = [f"row {row} would now be “{vocabulary[id]}”" for (_, row), id in sorted(self.standing.would.items())]
+            yield Notice("changed_choice", f"After this change {', '.join(now)}; what was written is kept.")
+
+    def divergence(self, moment: Moment) -> Iterator[Notice]:
+        """A loss that is not a number, or far above its start: the first tensor to blame, and an offer to go back."""
+        update, loss = self.standing.update, moment.loss
+        assert update is not None and loss is not None
+        start = next((m.loss for m in reversed(list(self.timeline.path())) if m.loss is not None), loss)
+        if update.healthy and loss <= FAR_ABOVE * max(start, 1.0):
+            return
+        what = f"the loss is {loss:.3g}, far above its start {start:.3g}"
+        if not update.healthy:
+            what = "the loss is not a number" if not math.isfinite(loss) else "the gradient norm is not a number"
+        bad = checks.first_not_finite(update.tape)
+        where = f"the first tensor that is not finite is {bad}" if bad else checks.largest(update.tape)
+        rate = update.scenario.training.learning_rate
+        parent = next((m for m in self.timeline.path(moment.parent) if not m.place.stage), moment)
+        message = (
+            f"Update {update.number}: {what}; {where}. The learning rate is {rate:g}. "
+            f"Go back to update {parent.place.updates} and lower it."
+        )
+        yield Notice("diverged", message, {"kind": "go", "moment": parent.id})
+
+    def share(self, command: Share) -> Shared:
+        path = list(self.timeline.path())[::-1]
+        log: list[dict[str, Any]] = []
+        for moment in path[1:]:
+            if log and log[-1]["command"] == moment.command:
+                log[-1]["times"] += 1
+            else:
+                log.append({"command": moment.command, "times": 1})
+        file = {"v": 1, "scenario": path[0].place.scenario.model_dump(mode="json"), "log": log, "view": command.view}
+        text = link.pack(file)
+        return Shared(f"#s={text}" if len(text) <= link.LONGEST else "", file)
+
+
+def _source_rows(call: Call) -> int:
+    return call.tape.sizes.get("s", 0) * call.tape.sizes.get("b", 1)

@@ -1,0 +1,125 @@
+"""Where a run stands, forward and back: a tree of moments.
+
+A command makes a child; Back moves to the parent; a different command from there makes a branch and loses nothing. A moment
+holds no tensors: its `Place` says what is known, and the tensors are a pure function of the path (see `lineage.py` for
+parameters, `reading.py` for prefill and decode).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from app.session.events import Node, Problem, Refused
+from app.session.scenario import Scenario
+from models import Phase
+
+MAX_MOMENTS = 50_000
+
+STAGES: dict[Phase, tuple[str, ...]] = {
+    "train": ("batch", "forward", "loss", "backward", "clip", "update"),
+    "prefill": ("encode", "read"),
+    "decode": ("choose", "read"),
+}
+
+Origin = Literal["model", "chosen"]
+Ending = Literal["", "eos", "limit"]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What one request has written: ids in order, who decided each, how it ended, and log p of all of it (nats)."""
+
+    ids: tuple[int, ...] = ()
+    origins: tuple[Origin, ...] = ()
+    finished: Ending = ""
+    log_probability: float = 0.0
+
+    def read(self, decided: int) -> tuple[int, ...]:
+        """The ids that were given to the model as rows when `decided` decode steps are read; the last one of all never is."""
+        return self.ids[: min(decided, len(self.ids) - bool(self.finished))]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Everything about a moment but tensors. `stage` is the last stage done inside an unfinished step, "" at a step's end."""
+
+    scenario: Scenario
+    phase: Phase
+    step: int = 0
+    stage: str = ""
+    updates: int = 0
+    written: tuple[Written, ...] = ()
+
+    @property
+    def decided(self) -> int:
+        """Decode steps whose token was chosen."""
+        return max((len(w.ids) for w in self.written), default=0)
+
+
+@dataclass
+class Moment:
+    """A node. `weights`: the moment whose update made the parameters in force here (-1: none since the build).
+
+    `before`: for a moment inside or at the end of an update, the `weights` that the update began with.
+    """
+
+    id: int
+    parent: int | None
+    command: dict[str, Any]
+    place: Place
+    weights: int
+    before: int
+    label: str = ""
+    loss: float | None = None
+    norm: float | None = None
+    validation: float | None = None
+    children: dict[str, int] = field(default_factory=dict)
+
+    def node(self) -> Node:
+        p = self.place
+        return Node(self.id, self.parent, p.phase, p.step, p.stage, self.label, self.command["kind"])
+
+
+class Timeline:
+    """The tree and where the run stands in it."""
+
+    def __init__(self) -> None:
+        self.moments: list[Moment] = []
+        self.at = 0
+
+    @property
+    def here(self) -> Moment:
+        return self.moments[self.at]
+
+    def add(self, parent: int | None, command: dict[str, Any], key: str, place: Place, weights: int, before: int) -> Moment:
+        """A new child, or the same moment again where the same command was carried out there before."""
+        if len(self.moments) >= MAX_MOMENTS:
+            message = f"This run has {MAX_MOMENTS} moments, as many as it can keep. Reset the run to go on."
+            raise Refused(Problem("history", len(self.moments), f"up to {MAX_MOMENTS} moments", message))
+        new = Moment(len(self.moments), parent, command, place, weights, before)
+        if new.weights == -2:  # an update's own end
+            new.weights = new.id
+        self.moments.append(new)
+        if parent is not None:
+            self.moments[parent].children[key] = new.id
+        return new
+
+    def child(self, key: str) -> Moment | None:
+        """The moment that this command led to from here, if it was carried out before."""
+        found = self.here.children.get(key)
+        return None if found is None else self.moments[found]
+
+    def path(self, moment: int | None = None) -> Iterator[Moment]:
+        """From a moment (here by default) back to the root."""
+        at: int | None = self.at if moment is None else moment
+        while at is not None:
+            yield self.moments[at]
+            at = self.moments[at].parent
+
+    def find(self, moment: int) -> Moment:
+        if moment >= len(self.moments):
+            allowed = f"0 to {len(self.moments) - 1}"
+            raise Refused(Problem("moment", moment, allowed, f"moment {moment} is not in this run; allowed: {allowed}"))
+        return self.moments[moment]

@@ -1,0 +1,221 @@
+"""Recorded values to pieces on their way out: match a selector, slice, reduce, cast, copy.
+
+What no selector asks for is never copied. On CUDA the copies leave through pinned memory on a side stream, so that the model
+does not wait for whoever looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from app.session.commands import Selector
+from app.session.events import Array, Piece
+from app.session.reading import Call
+from models.parts.tap import Record, Tape
+
+OWNERS = frozenset("bsthgv")
+_streams: dict[torch.device, torch.cuda.Stream] = {}
+
+
+@lru_cache(maxsize=4096)
+def matches(pattern: str, path: str) -> bool:
+    """Whether a dotted path fits a glob; `*` crosses dots."""
+    return fnmatchcase(path, pattern)
+
+
+def pieces(
+    tape: Tape, watch: Sequence[Selector], starts: Sequence[int], lengths: Sequence[int], *, gradients_only: bool = False
+) -> list[Piece]:
+    """What these selectors take from one call. Rows of request b begin at target row `starts[b]`, `lengths[b]` are real.
+
+    Where requests begin at different rows, a piece is made for each of them. One without a row in a decode call is left out.
+    """
+    out: list[Piece] = []
+    for number, selector in enumerate(watch):
+        if gradients_only and selector.side != "gradient":
+            continue
+        for path, axes, value in _sides(tape, selector):
+            out += _placed(number, selector, path, axes, value, starts, lengths)
+    return out
+
+
+def _sides(tape: Tape, selector: Selector) -> Iterable[tuple[str, tuple[str, ...], Tensor]]:
+    for path, record in tape.records.items():
+        if matches(selector.path, path):
+            value = _side(tape, record, selector)
+            if value is not None:
+                yield path, record.axes, value
+
+
+def _side(tape: Tape, record: Record, selector: Selector) -> Tensor | None:
+    match selector.side:
+        case "value":
+            return record.value
+        case "unedited":
+            return record.unedited
+        case "gradient":
+            return tape.gradients.get(record.path)
+
+
+def _placed(
+    number: int,
+    selector: Selector,
+    path: str,
+    axes: tuple[str, ...],
+    value: Tensor,
+    starts: Sequence[int],
+    lengths: Sequence[int],
+) -> Iterable[Piece]:
+    fixed = selector.index.get("b")
+    rows = "t" in axes
+    if "b" not in axes:
+        return [_piece(number, selector, path, axes, value, {})]
+    if not rows or (fixed is None and len(set(starts)) == 1 and min(lengths) > 0):
+        start = {"t": starts[0]} if rows and starts[0] else {}
+        return [_piece(number, selector, path, axes, value, start)]
+    wanted = range(value.shape[0]) if fixed is None else [fixed]
+    out = []
+    for b in wanted:
+        if not 0 <= b < value.shape[0] or (lengths[b] == 0 and value.shape[axes.index("t")] <= 1):
+            continue
+        one = selector.model_copy(update={"index": {**selector.index, "b": b}})
+        out.append(_piece(number, one, path, axes, value, {"t": starts[b]} if starts[b] else {}))
+    return out
+
+
+def joined(calls: Sequence[Call], watch: Sequence[Selector]) -> list[Piece]:
+    """What these selectors take from all calls of a run together: the rows of each request one after another."""
+    if len(calls) == 1:
+        return pieces(calls[0].tape, watch, calls[0].starts, calls[0].lengths)
+    out: list[Piece] = []
+    for number, selector in enumerate(watch):
+        paths = dict.fromkeys(p for c in calls for p in c.tape.records if matches(selector.path, p))
+        for path in paths:
+            out += _joined(number, selector, path, [c for c in calls if path in c.tape.records])
+    return out
+
+
+def _joined(number: int, selector: Selector, path: str, calls: Sequence[Call]) -> Iterable[Piece]:
+    axes = calls[-1].tape.records[path].axes
+    values = [_side(c.tape, c.tape.records[path], selector) for c in calls]
+    if values[-1] is None:
+        return []
+    if "t" not in axes or "b" not in axes or len(calls) == 1 or axes[0] != "b":
+        found = pieces(_only(calls[-1].tape, path), [selector], calls[-1].starts, calls[-1].lengths)
+        return [replace(p, selector=number) for p in found]
+    fixed = selector.index.get("b")
+    wanted = range(values[-1].shape[0]) if fixed is None else [fixed]
+    at = axes.index("t")
+    out = []
+    for b in wanted:
+        if not 0 <= b < values[-1].shape[0]:
+            continue
+        rows = [v[b : b + 1].narrow(at, 0, c.lengths[b]) for v, c in zip(values, calls, strict=True) if v is not None]
+        one = selector.model_copy(update={"index": {**selector.index, "b": 0}})
+        piece = _piece(number, one, path, axes, _stacked(rows, at), {})
+        out.append(replace(piece, start={**piece.start, "b": b} if b else piece.start))
+    return out
+
+
+def _only(tape: Tape, path: str) -> Tape:
+    return Tape({path: tape.records[path]}, tape.gradients)
+
+
+def _stacked(rows: Sequence[Tensor], at: int) -> Tensor:
+    """Rows of several calls as one; where a later call has more keys, the earlier rows end in zeros (or False)."""
+    shape = [max(r.shape[i] for r in rows) for i in range(rows[0].ndim)]
+    shape[at] = sum(r.shape[at] for r in rows)
+    out = rows[0].new_zeros(shape)
+    begin = 0
+    for r in rows:
+        view = out.narrow(at, begin, r.shape[at])
+        for i, size in enumerate(r.shape):
+            view = view.narrow(i, 0, size)
+        view.copy_(r)
+        begin += r.shape[at]
+    return out
+
+
+def _piece(number: int, selector: Selector, path: str, axes: tuple[str, ...], value: Tensor, start: dict[str, int]) -> Piece:
+    start = dict(start)
+    for letter, at in selector.index.items():
+        if letter in axes:
+            place = axes.index(letter)
+            at = min(at, value.shape[place] - 1) if value.shape[place] else 0
+            value = value.narrow(place, at, min(1, value.shape[place]))
+            if at:
+                start[letter] = at
+    if selector.reduce == "norm":
+        widths = [i for i, letter in enumerate(axes) if letter.rstrip("'") not in OWNERS]
+        if widths:
+            value = value.float().norm(dim=widths)
+            axes = tuple(a for i, a in enumerate(axes) if i not in widths)
+    return Piece(number, path, selector.side, axes, start, array(value, selector.dtype))
+
+
+def parameters(model: nn.Module, watch: Sequence[Selector]) -> list[Piece]:
+    """Parameters ("parameter.NAME") and their gradients, as far as these selectors ask for them."""
+    out = []
+    for number, selector in enumerate(watch):
+        if not selector.path.startswith("parameter."):
+            continue
+        for name, p in model.named_parameters():
+            value = p.grad if selector.side == "gradient" else p
+            if value is not None and matches(selector.path, f"parameter.{name}"):
+                axes = tuple(f"d{i}" for i in range(value.ndim))
+                out.append(_piece(number, selector, f"parameter.{name}", axes, value.detach(), {}))
+    return out
+
+
+def array(value: Tensor, dtype: str) -> Array:
+    """One tensor as little-endian bytes. Bools stay bools, whole numbers become I32, a U8 with NaN or infinity becomes F16."""
+    value = to_host(value)
+    shape = tuple(value.shape)
+    if value.dtype == torch.bool:
+        return Array("BOOL", shape, value.numpy().tobytes())
+    if not value.is_floating_point():
+        return Array("I32", shape, value.to(torch.int32).numpy().tobytes())
+    numbers = value.numpy()
+    if dtype == "u8":
+        quantised = _u8(numbers, shape)
+        if quantised is not None:
+            return quantised
+    if dtype == "f32":
+        return Array("F32", shape, np.ascontiguousarray(numbers, dtype="<f4").tobytes())
+    with np.errstate(over="ignore"):
+        return Array("F16", shape, numbers.astype("<f2").tobytes())
+
+
+def _u8(numbers: np.ndarray, shape: tuple[int, ...]) -> Array | None:
+    low, high = (float(numbers.min()), float(numbers.max())) if numbers.size else (0.0, 1.0)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return None
+    if low >= 0 and high <= 1:
+        low, high = 0.0, 1.0
+    else:  # a whole number of steps on each side of 0, so that 0 stays exactly 0
+        step = max(-low / 127, high / 128, 1e-30)
+        low, high = -127 * step, 128 * step
+    scaled = (numbers - low) * (255 / (high - low)) + 0.5
+    return Array("U8", shape, scaled.astype(np.uint8).tobytes(), low, high)
+
+
+def to_host(value: Tensor) -> Tensor:
+    """A CPU tensor with the value as it is now. From CUDA through pinned memory on a side stream."""
+    value = value.detach()
+    if value.device.type != "cuda":
+        return value
+    stream = _streams.setdefault(value.device, torch.cuda.Stream(value.device))
+    stream.wait_stream(torch.cuda.current_stream(value.device))
+    with torch.cuda.stream(stream):
+        host = torch.empty(value.shape, dtype=value.dtype, pin_memory=True)
+        host.copy_(value, non_blocking=True)
+        value.record_stream(stream)
+    stream.synchronize()
+    return host

@@ -1,0 +1,132 @@
+"""One training update, stage by stage: batch, forward, loss, backward, clip, update (inventory C1, 000 0x0B.2-0x0B.3).
+
+An `Update` is work in progress: it holds the graph between stages, so a moment inside an update is made again by running
+its stages again from the parameters that the update began with.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from app.session import given
+from app.session.lineage import Learner
+from app.session.reading import listening
+from app.session.scenario import Scenario
+from app.session.timeline import STAGES
+from app.session.training import clip, draw
+from models import Inputs, Rows
+from models.parts.tap import Tape
+from models.tasks import Example
+from models.tasks.objective import Shifted, batch, mean_loss, row_losses, shift
+
+
+@dataclass
+class Update:
+    """Update number `number` (from 1) of a run. Fields fill stage by stage."""
+
+    learner: Learner
+    scenario: Scenario
+    number: int
+    record: bool = True
+    done: list[tuple[str, float]] = field(default_factory=list)  # (stage, measured ms)
+    examples: list[Example] = field(default_factory=list)
+    source: Rows | None = None
+    shifted: Shifted | None = None
+    tape: Tape = field(default_factory=Tape)
+    logits: Tensor | None = None
+    losses: Tensor | None = None
+    loss: Tensor | None = None
+    norms: list[tuple[str, float]] | None = None
+    norm: float | None = None
+    clip_factor: float | None = None
+
+    @property
+    def stage(self) -> str:
+        """The last stage done, "" before the first."""
+        return self.done[-1][0] if self.done else ""
+
+    @property
+    def finished(self) -> bool:
+        return self.stage == STAGES["train"][-1]
+
+    def advance(self) -> str:
+        """Do the next stage and return its name."""
+        stage = STAGES["train"][len(self.done)]
+        began = time.perf_counter()
+        getattr(self, f"_{stage}")()
+        if self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
+        self.done.append((stage, (time.perf_counter() - began) * 1e3))
+        return stage
+
+    @property
+    def healthy(self) -> bool:
+        """Whether loss and gradient norm are numbers, as far as they are computed. If not, the update is not carried out."""
+        loss = None if self.loss is None else float(self.loss.detach())
+        return all(math.isfinite(x) for x in (loss, self.norm) if x is not None)
+
+    def until(self, stage: str) -> Update:
+        """Advance to the end of this stage."""
+        while self.stage != stage:
+            self.advance()
+        return self
+
+    @property
+    def _device(self) -> torch.device:
+        return next(self.learner.model.parameters()).device
+
+    def _batch(self) -> None:
+        s, task = self.scenario, given.task_of(self.scenario)
+        mine = s.training.batch == "mine"
+        self.examples = given.own_examples(s) if mine else draw(task, s.seed, self.number, s.training.batch_size)
+        source, target = batch(task, self.examples)
+        self.source, self.shifted = source and source.to(self._device), shift(target.to(self._device))
+
+    def _forward(self) -> None:
+        assert self.shifted is not None
+        model = self.learner.model
+        self.learner.prepare(self.scenario.training).zero_grad()
+        rows = self.shifted.inputs
+        tap = listening(self.scenario, [0] * len(self.examples), self.tape if self.record else None, gradients=True)
+        state = model.initial_state(len(self.examples))  # type: ignore[operator]
+        outputs, _ = model(Inputs(rows, self.source, given.visibility(self.scenario)), state, tap)
+        self.tape.finish()
+        self.logits = outputs.values
+
+    def _loss(self) -> None:
+        assert self.shifted is not None and self.logits is not None
+        self.losses = row_losses(self.logits, self.shifted.labels)
+        self.loss = mean_loss(self.losses, self.shifted.loss_rows)
+
+    def _backward(self) -> None:
+        assert self.loss is not None
+        self.loss.backward()
+        named = [(n, p.grad) for n, p in self.learner.model.named_parameters() if p.grad is not None]
+        lengths = torch.stack([g.norm() for _, g in named]).tolist()
+        self.norms = [(n, length) for (n, _), length in zip(named, lengths, strict=True)]
+
+    def _clip(self) -> None:
+        self.norm, self.clip_factor = clip(self.learner.model.parameters(), self.scenario.training.clip_norm)
+
+    def _update(self) -> None:
+        self.learner.prepare(self.scenario.training).step()
+        self.learner.updates = self.number
+
+
+def validation_loss(learner: Learner, scenario: Scenario, size: int = 16) -> float:
+    """Mean loss over a fixed held-out draw under the present parameters (nats per counted row), without recording."""
+    task = given.task_of(scenario)
+    examples = [task.example(scenario.seed, "held_out", i) for i in range(size)]
+    source, target = batch(task, examples)
+    device = next(learner.model.parameters()).device
+    shifted = shift(target.to(device))
+    with torch.no_grad():
+        state = learner.model.initial_state(size)  # type: ignore[operator]
+        inputs = Inputs(shifted.inputs, source and source.to(device), given.visibility(scenario))
+        outputs, _ = learner.model(inputs, state, listening(scenario, [0] * size, None))
+        return float(mean_loss(row_losses(outputs.values, shifted.labels), shifted.loss_rows))
