@@ -52,7 +52,7 @@ AXES: Mapping[str, str] = {
 class Rows:
     """Rows of one owner, right-padded to a rectangle.
 
-    values: ids `[b, n]` (int64), or features `[b, n, ...]` / an image `[b, c, y, x]` (float).
+    values: ids `[b, n]` (int64), or features `[b, n, ...]` (float); an image is `[b, y, x, c]`, its rows are its lines.
     lengths: `[b]` (int64), how many rows of each request are real; 0 is allowed (a finished request in decode).
     """
 

@@ -108,7 +108,9 @@ class Tape:
         if step is None:
             self.gradients[path] = gradient
             return
-        record = self.records[path]
+        record = self.records.get(path)
+        if record is None:
+            raise RuntimeError(f"{path} was tapped in a loop; finish the tape before the backward pass")
         if path not in self.gradients:
             self.gradients[path] = torch.zeros_like(record.value)
         self.gradients[path].select(record.axes.index(step[0]), step[1]).copy_(gradient)

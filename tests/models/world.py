@@ -5,7 +5,7 @@ Requests have unequal lengths, so every check also sees padding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from models.parts.visibility import Visibility
 WORDS, SOURCE_WORDS = 19, 17
 LENGTHS, SOURCE_LENGTHS = (5, 7, 3), (4, 6, 3)
 
-Visible = dict[str, tuple[Visibility, ...]]
+Visible = Mapping[str, tuple[Visibility, ...]]
 
 
 @dataclass(frozen=True)
