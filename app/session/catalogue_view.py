@@ -1,0 +1,61 @@
+"""What there is, as plain data: `GET /api/catalogue` and `lookback list --json` answer with it."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from typing import Any
+
+import torch
+
+from app.session import weights
+from app.session.probe import probe
+from app.session.scenario import defaults
+from models import Spec
+from models.catalogue import architectures, config_schema, tasks
+from models.tasks import Task
+
+
+@cache
+def catalogue() -> dict[str, Any]:
+    """Every architecture and task. Built once: the taps are those of a small run of the default model."""
+    return {
+        "architectures": [_architecture(spec) for spec in architectures().values()],
+        "tasks": [_task(task) for task in tasks().values()],
+    }
+
+
+def _architecture(spec: Spec) -> dict[str, Any]:
+    return {
+        "id": spec.id,
+        "name": spec.name,
+        "family": spec.family,
+        "summary": spec.summary,
+        "inventory": list(spec.inventory),
+        "paper": spec.paper,
+        "config_schema": config_schema(spec.config),
+        "capabilities": dataclasses.asdict(spec.capabilities),
+        "phases": list(spec.phases),
+        "tasks": list(spec.tasks),
+        "taps": _taps(spec),
+        "checkpoints": weights.checkpoints(spec.id),
+    }
+
+
+def _taps(spec: Spec) -> list[dict[str, Any]]:
+    scenario, device = defaults(spec.id, weights="random"), torch.device("cpu")
+    model, _ = weights.build(scenario, device)
+    found, _ = probe(model, scenario, device)
+    return [
+        {"path": t.path, "axes": list(t.axes), "type": t.type, "editable": t.editable} for t in found if t.type != "parameter"
+    ]
+
+
+def _task(task: Task) -> dict[str, Any]:
+    return {
+        "id": task.id,
+        "name": task.name,
+        "summary": task.summary,
+        "vocabulary": {"source": None if task.source is None else list(task.source.words), "target": list(task.target.words)},
+        "presets": [dataclasses.asdict(preset) for preset in task.presets],
+    }

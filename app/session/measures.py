@@ -1,0 +1,132 @@
+"""How good a trained model is, on sentences that it was not trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from app.session.fit import loss_of
+from models import Inputs, Relation, Rows, Spec
+from models.parts.tap import OFF, Recorder
+from models.tasks import BOS, EOS, Example, Task
+from models.tasks.language_model import LanguageModel
+from models.tasks.objective import batch, decision_rows, pad, shift
+from models.tasks.translation import Translation
+
+BATCH = 64
+SELECTION_SEED, REPORT_SEED = 1, 2  # a head is chosen on one draw and reported on another
+
+
+def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[str, Any]:
+    """Everything that applies to this task, over `size` held-out examples. Plain data, for a checkpoint's provenance."""
+    examples = draw_held_out(task, REPORT_SEED, size)
+    found: dict[str, Any] = {"validation_loss": validation_loss(model, task, examples), "examples": size}
+    if isinstance(task, Translation):
+        found["exact"] = exact_match(model, task, examples)
+        cross = next((r for r in spec.relations if (r.query, r.key) == ("t", "s")), None)
+        if cross is not None:
+            layer, head = best_head(model, task, cross, draw_held_out(task, SELECTION_SEED, size))
+            shares, rows = aligned(model, task, cross, examples)
+            found["moved_adjectives"] = {"layer": layer, "head": head, "share": float(shares[layer, head]), "rows": rows}
+    if isinstance(task, LanguageModel):
+        found["decision"] = {" ".join(prompt): decision(model, task, prompt) for prompt in PROMPTS}
+    return found
+
+
+def draw_held_out(task: Task, seed: int, size: int) -> list[Example]:
+    return [task.example(seed, "held_out", i) for i in range(size)]
+
+
+def _batches(examples: Sequence[Example]) -> list[list[Example]]:
+    return [list(examples[i : i + BATCH]) for i in range(0, len(examples), BATCH)]
+
+
+@torch.no_grad()
+def validation_loss(model: nn.Module, task: Task, examples: Sequence[Example]) -> float:
+    """Mean over examples of the mean loss of their batch, in nats per row that counts."""
+    return sum(float(loss_of(model, task, b)) * len(b) for b in _batches(examples)) / len(examples)
+
+
+@torch.no_grad()
+def greedy_decode(model: nn.Module, source: Rows | None, prompts: Sequence[Sequence[int]], limit: int) -> list[list[int]]:
+    """The most probable token again and again, with the cache, until <eos> (left out of the answer) or `limit` tokens.
+
+    prompts: known target ids of each request, <bos> first. A finished request takes part with no row.
+    """
+    state = model.initial_state(len(prompts))  # type: ignore[operator]
+    rows, written = pad(prompts), [list[int]() for _ in prompts]
+    going = [True] * len(prompts)
+    for _ in range(limit):
+        outputs, state = model(Inputs(rows, source), state, OFF)
+        source = None
+        decides = decision_rows(rows.lengths).clamp(min=0)
+        chosen = outputs.values[torch.arange(len(prompts)), decides].argmax(-1).tolist()
+        going = [g and c != EOS for g, c in zip(going, chosen, strict=True)]
+        for ids, go, id in zip(written, going, chosen, strict=True):
+            ids.extend([id] if go else [])
+        if not any(going):
+            break
+        rows = pad([[id] if go else [] for go, id in zip(going, chosen, strict=True)])
+    return written
+
+
+def exact_match(model: nn.Module, task: Task, examples: Sequence[Example], limit: int = 64) -> float:
+    """The share of examples whose greedy answer is the target, word for word, and ends there."""
+    right = 0
+    for some in _batches(examples):
+        source, _ = batch(task, some)
+        answers = greedy_decode(model, source, [[BOS]] * len(some), limit)
+        right += sum(a == task.target.encode(e.target) for a, e in zip(answers, some, strict=True))
+    return right / len(examples)
+
+
+@torch.no_grad()
+def aligned(model: nn.Module, task: Translation, relation: Relation, examples: Sequence[Example]) -> tuple[Tensor, int]:
+    """For every layer and head of a relation: how often the row that predicts a moved adjective reads that adjective most.
+
+    Row t of the target is given word t - 1 (row 0: <bos>) and predicts word t. Returns shares `[layer, h]`, and of how many rows.
+    """
+    hits, rows = torch.zeros(0), 0
+    for some in _batches(examples):
+        source, target = batch(task, some)
+        recorder = Recorder()
+        model(Inputs(shift(target).inputs, source), model.initial_state(len(some)), recorder)  # type: ignore[operator]
+        places = torch.tensor([(b, t, s) for b, e in enumerate(some) for s, t in task.moved(e)])
+        if not len(places):
+            continue
+        b, t, s = places.T
+        layers = [recorder.tape.records[path].value for path in _weights_paths(recorder, relation)]
+        hit = torch.stack([(w[b, :, t].argmax(-1) == s[:, None]).sum(0) for w in layers]).float()
+        hits, rows = hit + hits if len(hits) else hit, rows + len(places)
+    return hits / rows, rows
+
+
+def _weights_paths(recorder: Recorder, relation: Relation) -> list[str]:
+    paths: list[str] = []
+    while (path := f"{relation.path.format(layer=len(paths))}.weights") in recorder.tape.records:
+        paths.append(path)
+    return paths
+
+
+def best_head(model: nn.Module, task: Translation, relation: Relation, examples: Sequence[Example]) -> tuple[int, int]:
+    """(layer, head) with the largest share in `aligned`."""
+    shares, _ = aligned(model, task, relation, examples)
+    layer, head = divmod(int(shares.argmax()), shares.shape[1])
+    return layer, head
+
+
+PROMPTS = tuple(
+    tuple(text.split()) for text in ("the report was convincing . the committee", "the report was not convincing . the committee")
+)
+
+
+@torch.no_grad()
+def decision(model: nn.Module, task: Task, prompt: Sequence[str]) -> dict[str, float]:
+    """The probabilities of "accepted" and "rejected" as the next word."""
+    rows = pad([[BOS, *task.target.encode(prompt)]])
+    outputs, _ = model(Inputs(rows), model.initial_state(1), OFF)  # type: ignore[operator]
+    probabilities = outputs.values[0, -1].softmax(-1)
+    return {word: float(probabilities[task.target.ids[word]]) for word in ("accepted", "rejected")}

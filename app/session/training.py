@@ -1,0 +1,50 @@
+"""The parts of an update that a person can set: the optimizer, the clip, the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import nn
+
+from app.session.scenario import Training
+from models.tasks import Example, Task
+
+STRIDE = 128  # indices that one update owns: more than a batch may hold, so that two updates never share an example
+
+
+def make_optimizer(training: Training, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
+    """AdamW (Loshchilov and Hutter 2019; betas of Vaswani et al. 2017, section 5.3) or plain SGD without momentum."""
+    match training.optimizer:
+        case "adamw":
+            return torch.optim.AdamW(parameters, lr=training.learning_rate, betas=(0.9, 0.98), weight_decay=0.01)
+        case "sgd":
+            return torch.optim.SGD(parameters, lr=training.learning_rate)
+
+
+def clip(parameters: Iterable[nn.Parameter], limit: float | None) -> tuple[float, float]:
+    """Scale all gradients together so that their L2 norm is at most `limit` (Pascanu et al. 2013, section 3.2).
+
+    Returns the norm before and the factor applied (1.0 = not clipped, or no limit).
+    """
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    if not gradients:
+        return 0.0, 1.0
+    norm = float(torch.stack([g.norm() for g in gradients]).norm())
+    if limit is None or norm <= limit:
+        return norm, 1.0
+    for gradient in gradients:
+        gradient.mul_(limit / norm)
+    return norm, limit / norm
+
+
+def draw(task: Task, seed: int, update: int, size: int) -> list[Example]:
+    """The batch of one update: the first `size` of the examples that this update owns.
+
+    A batch of two or more has targets of different lengths if the task has any, so that padding can be seen in it.
+    """
+    own = [task.example(seed, "train", update * STRIDE + i) for i in range(size)]
+    if size > 1 and len({len(e.target) for e in own}) == 1:
+        spare = (task.example(seed, "train", update * STRIDE + i) for i in range(size, STRIDE))
+        own[-1] = next((e for e in spare if len(e.target) != len(own[0].target)), own[-1])
+    return own

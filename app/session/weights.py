@@ -1,0 +1,96 @@
+"""Where a model's parameters come from: a shipped checkpoint, or a seeded draw.
+
+A checkpoint is `models/checkpoints/<architecture>.<task>.safetensors`: parameters in fp16, and as `provenance` in the file's
+metadata how it was made (JSON: command, architecture, config, task, seed, steps, loss, metrics). It is read once a process and
+device; all models built from it share its tensors, so whoever trains copies them first.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from app.session.keyed import number
+from app.session.scenario import Scenario
+from models.catalogue import architectures, read_config, tasks
+
+FOLDER = Path(__file__).parents[2] / "models" / "checkpoints"
+_ONE_AT_A_TIME = threading.Lock()  # a build draws from torch's global generator
+
+
+def build(scenario: Scenario, device: torch.device | str) -> tuple[nn.Module, dict[str, Any]]:
+    """The model of a scenario, and what `Opened.weights` says of its parameters.
+
+    Trained parameters are those of a checkpoint made with this very architecture, config and task; where there is none, or where
+    the scenario asks for it, they are random: drawn on the CPU from the scenario's seed, the same on every device.
+    """
+    model = _drawn(scenario)
+    provenance = _matching(scenario) if scenario.weights == "trained" else None
+    if provenance is None:
+        source: dict[str, Any] = {"seed": scenario.seed}
+        if scenario.weights == "trained":
+            source["reason"] = "no trained weights are shipped for this architecture, config and task"
+        return model.to(device), {"kind": "random", "source": source, "updates": 0}
+    model.to(device)
+    shared = _tensors(FOLDER / provenance["file"], str(device))
+    for name, parameter in model.named_parameters():
+        parameter.data = shared[name]
+    return model, {"kind": "trained", "source": provenance, "updates": 0}
+
+
+def checkpoints(architecture: str) -> list[dict[str, Any]]:
+    """The provenance of every checkpoint shipped for an architecture."""
+    return [p for p in _provenances(FOLDER) if p["architecture"] == architecture]
+
+
+def as_checkpoint(model: nn.Module, provenance: dict[str, Any]) -> bytes:
+    """A checkpoint file's content: parameters as fp16, provenance as JSON."""
+    parameters = {name: p.detach().cpu().half().contiguous() for name, p in model.named_parameters()}
+    return save(parameters, {"provenance": json.dumps(provenance, ensure_ascii=False)})
+
+
+def round_parameters(model: nn.Module) -> None:
+    """Round parameters to what a checkpoint keeps, so that what is measured is what is shipped."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(parameter.half())
+
+
+def _drawn(scenario: Scenario) -> nn.Module:
+    spec, task = architectures()[scenario.architecture], tasks()[scenario.task]
+    config, _ = read_config(spec, scenario.config)
+    with _ONE_AT_A_TIME, torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(number(scenario.seed, "init"))
+        model = spec.build(config, None if task.source is None else len(task.source), len(task.target))
+    return model.eval()
+
+
+def _matching(scenario: Scenario) -> dict[str, Any] | None:
+    for provenance in checkpoints(scenario.architecture):
+        if provenance["task"] == scenario.task and provenance["config"] == scenario.config:
+            return provenance
+    return None
+
+
+@cache
+def _provenances(folder: Path) -> tuple[dict[str, Any], ...]:
+    """Read the headers of a folder's checkpoints, each with the name of its file."""
+    found = []
+    for path in sorted(folder.glob("*.safetensors")):
+        with safe_open(path, "pt") as file:
+            found.append({"file": path.name, **json.loads(file.metadata()["provenance"])})
+    return tuple(found)
+
+
+@cache
+def _tensors(path: Path, device: str) -> dict[str, Tensor]:
+    with safe_open(path, "pt") as file:
+        return {name: file.get_tensor(name).float().to(device) for name in file.keys()}  # noqa: SIM118 (not a dict)
