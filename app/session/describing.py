@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from app.session import given
-from app.session.events import RelationInfo, StageTime, TapInfo
+from app.session.events import Problem, Refused, RelationInfo, StageTime, TapInfo
 from app.session.scenario import Scenario
 from app.session.timeline import STAGES, Place
 from models import AXES, State
@@ -92,6 +93,27 @@ def owner(axes: Sequence[str]) -> str:
 
 def lifetime(type: str) -> str:
     return "kept until the request ends" if type == "state" else "this call"
+
+
+def refuse_edits(scenario: Scenario, taps: Sequence[TapInfo]) -> None:
+    """Raise `Refused` for an edit that names no tap, one that has its own command, or more indices than the tap has axes."""
+    by_path = {t.path: t for t in taps if t.type != "parameter"}
+    problems = []
+    for i, edit in enumerate(scenario.edits):
+        tap = by_path.get(edit.path)
+        if tap is None:
+            near = ", ".join(difflib.get_close_matches(edit.path, by_path, 3, 0.3)) or "one of the taps of /api/catalogue"
+            problems.append(Problem(f"edits.{i}.path", edit.path, near, f"There is no tap {edit.path!r}; near it: {near}"))
+        elif not tap.editable:
+            allowed = "a tap that may be edited"
+            message = f"{edit.path} holds {tap.type}, which cannot be edited at a tap: it follows from what you set elsewhere."
+            problems.append(Problem(f"edits.{i}.path", edit.path, allowed, message))
+        elif len(edit.index) > len(tap.axes):
+            allowed = f"up to {len(tap.axes)} numbers, for {' '.join(tap.axes)}"
+            message = f"The edit of {edit.path} has too many indices ({len(edit.index)}); allowed: {allowed}"
+            problems.append(Problem(f"edits.{i}.index", list(edit.index), allowed, message))
+    if problems:
+        raise Refused(*problems)
 
 
 def kept(state: State) -> tuple[dict[str, Any], ...]:

@@ -13,7 +13,7 @@ from typing import Any, assert_never
 
 import torch
 
-from app.session import given, saving, trace, weights
+from app.session import describing, given, saving, trace, weights
 from app.session.analyses import analyse
 from app.session.commands import (
     COMMANDS,
@@ -141,6 +141,7 @@ class Engine(Told):
         model, loaded = weights.build(scenario, self.device)
         learner = Learner(model)
         taps, heads = probe(model, scenario, self.device)
+        describing.refuse_edits(scenario, taps)
         place = _entered(scenario, scenario.phase, 0)
         timeline = Timeline()
         root = timeline.add(None, {"kind": "open"}, "", place, BUILD, BUILD)
@@ -408,6 +409,7 @@ class Engine(Told):
             yield from self._build(scenario, watch)
             self.rebuilt_from.append(before)
             return
+        describing.refuse_edits(scenario, self.schema.taps)
         if scenario.requests != before.requests:  # another text: what was written for the old one does not hold
             place = _entered(scenario, place.phase, place.updates) if place.phase != "train" else place
         changed = replace(place, scenario=scenario)

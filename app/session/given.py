@@ -99,11 +99,6 @@ def _editing(several: list[TapEdit], starts: list[int]) -> Edit:
 def _places(edit: TapEdit, axes: tuple[str, ...], shape: torch.Size, starts: list[int], step: Step | None) -> Iterable[Any]:
     """Indices of one edit in this call. Rows are absolute: target row 5 is row 5 - start of a call that begins there."""
     wanted = [*edit.index, *[None] * (len(axes) - len(edit.index))]
-    if len(edit.index) > len(axes):
-        allowed = f"up to {len(axes)} numbers, one for each of {' '.join(axes)}"
-        raise Refused(
-            Problem("edits", list(edit.index), allowed, f"The edit of {edit.path} has too many indices; allowed: {allowed}")
-        )
     requests = range(shape[0]) if axes[:1] == ("b",) else [0]
     for b in requests:
         place: list[Any] = []

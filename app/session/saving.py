@@ -137,9 +137,9 @@ def digest(engine: Engine) -> str:
     if reading is not None:
         named += [(path, value) for path, (value, _, _) in reading.state.kept().items()]
         named += [] if reading.logits is None else [("logits", reading.logits)]
-    for name, value in named:
+    for name, value in sorted(named, key=lambda n: n[0]):
         found.update(name.encode())
-        found.update(value.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes() if value.numel() else b"")
+        found.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes() if value.numel() else b"")
     place = engine.timeline.here.place
     found.update(place.scenario.model_dump_json().encode())
     found.update(repr((place.phase, place.step, place.stage, place.updates, place.written)).encode())

@@ -1,0 +1,78 @@
+"""Helpers that drive a real engine in tests."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+
+from app.session.commands import Command, Open, Selector
+from app.session.engine import Engine
+from app.session.events import Array, Event, Moved, Piece, Values
+from app.session.scenario import defaults
+
+E = TypeVar("E")
+SMALL = {"layers": 1, "heads": 2, "d_model": 16, "d_ff": 32}
+
+
+def opened(architecture: str = "encoder_decoder", **fields: Any) -> Engine:
+    """An engine that stands at the start of a small scenario with random weights, unless the fields say otherwise."""
+    engine = Engine(torch.device("cpu"))
+    do(engine, Open(scenario=scenario(architecture, **fields)))
+    return engine
+
+
+def scenario(architecture: str = "encoder_decoder", **fields: Any) -> dict[str, Any]:
+    """The default scenario as plain data, small and with random weights unless the fields say otherwise."""
+    return defaults(architecture, **{"weights": "random", "config": SMALL, **fields}).model_dump(mode="json")
+
+
+def do(engine: Engine, command: Command, watch: tuple[Selector, ...] = ()) -> list[Event]:
+    return list(engine.run(command, watch))
+
+
+def of(events: list[Event], kind: type[E]) -> list[E]:
+    return [e for e in events if isinstance(e, kind)]
+
+
+def moved(events: list[Event]) -> Moved:
+    """The last one."""
+    return of(events, Moved)[-1]
+
+
+def tokens(engine: Engine, request: int = 0) -> list[str]:
+    """The target rows of a request, padding left out."""
+    shown = engine.moved(()).requests[request].target
+    return [r.token for r in shown if r.state != "padded"]
+
+
+def numbers(array: Array) -> np.ndarray:
+    """An array as a reader of the wire sees it."""
+    dtype = {"U8": "u1", "F16": "<f2", "F32": "<f4", "I32": "<i4", "BOOL": "?"}[array.dtype]
+    values = np.frombuffer(array.data, dtype).reshape(array.shape)
+    return array.low + (array.high - array.low) * values.astype(np.float64) / 255 if array.dtype == "U8" else values
+
+
+class Reader:
+    """A page's store in a few lines: merges keyframes and deltas, rows along t, NaN where nothing is known."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, str], np.ndarray] = {}
+
+    def take(self, events: list[Event]) -> None:
+        for values in of(events, Values):
+            if values.keyframe:
+                self.known.clear()
+            for piece in values.pieces:
+                self._merge(piece)
+
+    def _merge(self, piece: Piece) -> None:
+        key, new = (piece.selector, piece.path), numbers(piece.array).astype(np.float64)
+        start = [piece.start.get(a, 0) if a == "t" else 0 for a in piece.axes]
+        old = self.known.get(key, np.full([0] * new.ndim, np.nan))
+        shape = [max(o, s + n) for o, s, n in zip(old.shape, start, new.shape, strict=True)]
+        merged = np.full(shape, np.nan)
+        merged[tuple(slice(0, n) for n in old.shape)] = old
+        merged[tuple(slice(s, s + n) for s, n in zip(start, new.shape, strict=True))] = new
+        self.known[key] = merged
