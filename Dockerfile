@@ -19,13 +19,13 @@ COPY . .
 RUN pip --python /venv/bin/python install --no-cache-dir --no-deps -e . && python -m compileall -q app models
 
 FROM python:${PYTHON}
-RUN useradd --system --uid 10001 --home-dir /tmp --no-create-home lookback && install -d -o lookback /data
+RUN useradd --uid 10001 --user-group --home-dir /tmp --no-create-home lookback && install -d -o lookback -g lookback /data
 COPY --from=build /venv /venv
 COPY --from=build /lookback /lookback
 ENV PATH=/venv/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
     HOST=0.0.0.0 PORT=8050 LOOKBACK_DATA=/data
 WORKDIR /lookback
-USER lookback
+USER 10001:10001
 VOLUME /data
 EXPOSE 8050
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
