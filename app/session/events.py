@@ -31,6 +31,11 @@ class Refused(ValueError):
         self.problems = problems
         super().__init__("; ".join(p.message for p in problems))
 
+    @classmethod
+    def one(cls, field: str, given: Any, allowed: str, message: str) -> Refused:
+        """A refusal with a single problem."""
+        return cls(Problem(field, given, allowed, message))
+
 
 @dataclass(frozen=True)
 class Array:

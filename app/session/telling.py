@@ -19,6 +19,7 @@ from app.session.standing import Standing, stand
 from app.session.timeline import Moment, Timeline
 from models.parts.tap import Tape
 
+NEWEST = 4000  # moments that somebody who joins is told of; older ones stay reachable by Back
 FAR_ABOVE = 5.0  # a loss this many times its start is called divergence
 
 
@@ -60,12 +61,31 @@ class Told:
 
     def describe(self) -> tuple[Event, ...]:
         """For somebody who joins: all that is not a recorded value."""
-        nodes = tuple(m.node() for m in self.timeline.moments)
+        nodes = tuple(m.node() for m in self.timeline.moments[-NEWEST:])
         return (self.opened(), self.schema, History(nodes, self.timeline.at), self.curve(), self.moved(()), self.checked())
 
     def keyframe(self, watch: Sequence[Selector]) -> Values:
         """Everything known at this moment for these selectors."""
         return self.values(watch, keyframe=True)
+
+    def arrived(
+        self, moment: Moment, new: bool, calls: list[Call], watch: Sequence[Selector], *, keyframe: bool, gradients: bool = False
+    ) -> Iterator[Event]:
+        yield self.moved((moment,) if new else ())
+        update = self.standing.update
+        pieces = [p for c in calls for p in trace.pieces(c.tape, watch, c.starts, c.lengths)]
+        if update is not None and (keyframe or gradients):
+            n = len(update.examples)
+            pieces = trace.pieces(update.tape, watch, [0] * n, [1] * n, gradients_only=not keyframe)
+        if pieces or keyframe:
+            yield Values(moment.id, keyframe, tuple(pieces))
+        yield self.checked()
+
+    def everything(self, watch: Sequence[Selector], nodes: Sequence[Moment]) -> Iterator[Event]:
+        yield self.moved(nodes)
+        yield self.keyframe(watch)
+        yield self.checked()
+        yield self.curve()
 
     def values(self, watch: Sequence[Selector], *, keyframe: bool, fetched: bool = False) -> Values:
         if self.standing.update is not None:

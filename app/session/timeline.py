@@ -16,6 +16,7 @@ from app.session.scenario import Scenario
 from models import Phase
 
 MAX_MOMENTS = 50_000
+OWN = -2  # stands for the new moment's own id: it ends an update
 
 STAGES: dict[Phase, tuple[str, ...]] = {
     "train": ("batch", "forward", "loss", "backward", "clip", "update"),
@@ -99,7 +100,7 @@ class Timeline:
             message = f"This run has {MAX_MOMENTS} moments, as many as it can keep. Reset the run to go on."
             raise Refused(Problem("history", len(self.moments), f"up to {MAX_MOMENTS} moments", message))
         new = Moment(len(self.moments), parent, command, place, weights, before)
-        if new.weights == -2:  # an update's own end
+        if new.weights == OWN:
             new.weights = new.id
         self.moments.append(new)
         if parent is not None:
