@@ -104,11 +104,13 @@ def _whole(low: int, high: int) -> Any:
 
 
 def _serve(given: argparse.Namespace) -> None:
-    from app import main as server
     from app import settings
 
     own = {"HOST": given.host, "PORT": given.port}
-    server.serve(settings.read({**os.environ, **{k: v for k, v in own.items() if v is not None}}))
+    read = settings.read({**os.environ, **{name: value for name, value in own.items() if value is not None}})
+    from app.main import serve  # only now: a bad setting is said at once
+
+    serve(read)
 
 
 def _list(given: argparse.Namespace) -> None:
@@ -147,10 +149,11 @@ def _opening(data: Any) -> Any:
 
     if not isinstance(data, dict):
         raise BadInput(f"The scenario is {type(data).__name__}; allowed: a JSON object with its fields, for example {{}}")
-    whole = isinstance(data.get("scenario"), dict)
+    saved = isinstance(data.get("scenario"), dict)
+    fields = {"scenario": data["scenario"], "log": data.get("log", [])} if saved else {"scenario": data}
     try:
-        return Open(scenario=data["scenario"], log=tuple(data.get("log", ()))) if whole else Open(scenario=data)
-    except (ValidationError, TypeError) as error:
+        return Open.model_validate_json(json.dumps(fields))
+    except ValidationError as error:
         raise refused(error) from None
 
 

@@ -12,13 +12,17 @@ from models.tasks.translation import Translation
 TRANSLATION, LANGUAGE_MODEL = Translation(), LanguageModel()
 
 
+def words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 def test_the_catalogue_has_both() -> None:
     assert {"translation", "language_model"} <= tasks().keys()
 
 
 def test_a_moved_adjective_is_found_where_the_links_cross() -> None:
-    source = "the small black cat is not black and sees a red house .".split()
-    target = "le petit chat noir n' est pas noir et voit une maison rouge .".split()
+    source = words("the small black cat is not black and sees a red house .")
+    target = words("le petit chat noir n' est pas noir et voit une maison rouge .")
     links = (
         (0, 0),
         (1, 1),
@@ -35,7 +39,7 @@ def test_a_moved_adjective_is_found_where_the_links_cross() -> None:
         (11, 11),
         (12, 13),
     )
-    moved = TRANSLATION.moved(Example(tuple(source), tuple(target), links))
+    moved = TRANSLATION.moved(Example(source, target, links))
     assert [(source[s], target[t]) for s, t in moved] == [("black", "noir"), ("red", "rouge")]
     assert moved == [(2, 3), (10, 12)]
 
@@ -78,4 +82,4 @@ def test_presets_use_known_words_and_say_what_to_look_at(task: Task) -> None:
 def test_the_preset_of_unseen_pairs_is_true() -> None:
     preset = next(p for p in TRANSLATION.presets if p.name == "A pair never seen")
     assert {("green", "fox"), ("red", "book")} <= grammar.UNSEEN_PAIRS
-    assert preset.source == tuple("the green fox sees the red book .".split())
+    assert preset.source == words("the green fox sees the red book .")

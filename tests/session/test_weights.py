@@ -1,0 +1,110 @@
+"""Where parameters come from: seeded draws and shipped checkpoints."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load, load_file
+from torch import Tensor, nn
+
+from app.session import weights
+from app.session.scenario import Scenario, defaults
+from models.catalogue import architectures
+
+SHIPPED = [("encoder_decoder", "translation"), ("decoder_only", "language_model")]
+
+
+def scenario(architecture: str = "encoder_decoder", **fields: Any) -> Scenario:
+    return defaults(architecture, **fields)
+
+
+def values(model: nn.Module) -> dict[str, Tensor]:
+    return {name: p.detach() for name, p in model.named_parameters()}
+
+
+def built(given: Scenario) -> dict[str, Tensor]:
+    return values(weights.build(given, "cpu")[0])
+
+
+def test_random_parameters_follow_the_seed() -> None:
+    one, again, other = (built(scenario(weights="random", seed=seed)) for seed in (-1, -1, 0))
+    assert all(torch.equal(one[name], again[name]) for name in one)
+    assert not torch.equal(one["encoder.embedding.token.weight"], other["encoder.embedding.token.weight"])
+
+
+def test_a_build_leaves_the_global_generator_as_it_was_and_does_not_depend_on_it() -> None:
+    torch.manual_seed(1)
+    before = torch.get_rng_state()
+    one = built(scenario(weights="random"))
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(2)
+    again = built(scenario(weights="random"))
+    assert all(torch.equal(one[name], again[name]) for name in one)
+
+
+def test_builds_at_the_same_time_do_not_disturb_each_other() -> None:
+    seeds = list(range(8))
+    alone = [built(scenario(weights="random", seed=seed)) for seed in seeds]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda seed: built(scenario(weights="random", seed=seed)), seeds))
+    for one, other in zip(alone, together, strict=True):
+        assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_random_weights_name_their_seed() -> None:
+    _, loaded = weights.build(scenario(weights="random", seed=3), "cpu")
+    assert loaded == {"kind": "random", "source": {"seed": 3}, "updates": 0}
+
+
+@pytest.mark.parametrize(("architecture", "task"), SHIPPED)
+def test_trained_models_share_the_tensors_of_the_checkpoint(architecture: str, task: str) -> None:
+    one, loaded = weights.build(scenario(architecture), "cpu")
+    other, _ = weights.build(scenario(architecture, seed=99), "cpu")
+    assert loaded["kind"] == "trained" and loaded["source"]["task"] == task
+    assert [p.data_ptr() for p in one.parameters()] == [p.data_ptr() for p in other.parameters()]
+    stored = load_file(weights.FOLDER / loaded["source"]["file"])
+    assert stored.keys() == values(one).keys()
+    for name, value in values(one).items():
+        assert value.dtype == torch.float32 and stored[name].dtype == torch.float16
+        torch.testing.assert_close(value, stored[name].float(), rtol=0, atol=0)
+
+
+def test_another_config_has_no_trained_weights_and_says_so() -> None:
+    given = scenario(config={"layers": 1})
+    model, loaded = weights.build(given, "cpu")
+    assert loaded["kind"] == "random"
+    assert loaded["source"] == {"seed": 7, "reason": "no trained weights are shipped for this architecture, config and task"}
+    random, _ = weights.build(scenario(config={"layers": 1}, weights="random"), "cpu")
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), random.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("architecture", architectures())
+def test_a_checkpoint_is_small_and_says_how_it_was_made(architecture: str) -> None:
+    shipped = weights.checkpoints(architecture)
+    assert shipped
+    for made in shipped:
+        assert (weights.FOLDER / made["file"]).stat().st_size <= 1_000_000
+        assert made["file"] == f"{architecture}.{made['task']}.safetensors"
+        assert made["architecture"] == architecture
+        assert made["config"] == scenario(architecture, task=made["task"]).config
+        assert (
+            f"--architecture {architecture} --task {made['task']} --steps {made['steps']} --seed {made['seed']}"
+            in made["command"]
+        )
+        assert made["command"].startswith("lookback train ")
+        assert made["loss"] > 0 and made["metrics"]["validation_loss"] > 0
+
+
+def test_a_checkpoint_holds_rounded_parameters_and_its_provenance() -> None:
+    model, _ = weights.build(scenario(weights="random"), "cpu")
+    made = {"command": "lookback train", "notes": "é"}
+    content = weights.as_checkpoint(model, made)
+    weights.round_parameters(model)
+    for name, stored in load(content).items():
+        torch.testing.assert_close(stored.float(), values(model)[name], rtol=0, atol=0)
+    length = int.from_bytes(content[:8], "little")
+    assert json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["provenance"]) == made
