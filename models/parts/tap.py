@@ -155,19 +155,13 @@ class Recorder:
         if tape._shapes.get(axes) != shape:
             tape.check(path, letters, shape)
             tape._shapes[axes] = shape
-        differentiable = value.requires_grad
-        kept = value.detach() if differentiable else value
-        base = value._base
-        owner = value if base is None else base
-        if owner.requires_grad and owner.is_leaf:
-            kept = kept.clone()
-        record = Record(path, letters, type, kept, unedited)
+        record = Record(path, letters, type, _snapshot(value), unedited)
         if step is None:
             tape.records[path] = record
         else:
             tape._loops.setdefault(path, {})[step[1]] = record
             tape._loop_axes[path] = step[0]
-        if differentiable and self._gradients:
+        if self._gradients and value.requires_grad:
             value.register_hook(lambda gradient: tape.keep_gradient(path, step, gradient.detach()))
 
 
@@ -179,6 +173,14 @@ def _letters(axes: str) -> tuple[str, ...]:
     if found is None:
         found = _LETTERS[axes] = tuple(axes.split())
     return found
+
+
+def _snapshot(value: Tensor) -> Tensor:
+    """The value outside the graph; a copy if it is a parameter or a view of one."""
+    base = value._base
+    owner = value if base is None else base
+    kept = value.detach() if value.requires_grad else value
+    return kept.clone() if owner.requires_grad and owner.is_leaf else kept
 
 
 def _loop_position(axes: tuple[str, ...]) -> int:
@@ -218,7 +220,7 @@ class Editor:
                 f"it must stay {list(value.shape)} {value.dtype}"
             )
         if self._behind is not None:
-            self._behind.keep(name, changed, axes, type, value.detach())
+            self._behind.keep(name, changed, axes, type, _snapshot(value))
         return changed
 
     def __truediv__(self, name: str) -> Editor:
