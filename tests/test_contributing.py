@@ -51,7 +51,7 @@ def test_the_contract_takes_the_architecture_up_by_itself(clone: Path) -> None:
 
 def test_the_architecture_can_be_run(clone: Path) -> None:
     assert "moving_average: Moving average" in done(clone, sys.executable, "-m", "app.cli", "list")
-    (clone / "toy.json").write_text('{"architecture": "moving_average", "task": "language_model", "weights": "random"}')
+    (clone / "toy.json").write_text('{"architecture": "moving_average", "task": "language_model"}')
     done(clone, sys.executable, "-m", "app.cli", "run", "toy.json", "--steps", "3", "--out", "toy.safetensors")
 
 
