@@ -106,10 +106,10 @@ def _hidden_weigh_nothing(calls: Sequence[Call]) -> Check:
 
 def first_not_finite(tape: Tape) -> str | None:
     """The first recorded floating-point value, in forward order, that holds NaN or infinity."""
-    for path, record in tape.records.items():
-        if record.value.is_floating_point() and not bool(torch.isfinite(record.value).all()):
-            return path
-    return None
+    numbers = {p: r.value for p, r in tape.records.items() if r.value.is_floating_point()}
+    if not numbers or bool(torch.isfinite(torch.cat([v.reshape(-1) for v in numbers.values()])).all()):
+        return None
+    return next(p for p, v in numbers.items() if not bool(torch.isfinite(v).all()))
 
 
 def largest(tape: Tape) -> str:

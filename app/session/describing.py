@@ -10,9 +10,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from app.session import given
-from app.session.events import Problem, Refused, RelationInfo, StageTime, TapInfo
+from app.session.events import Problem, Refused, RelationInfo, TapInfo
 from app.session.scenario import Scenario
-from app.session.timeline import STAGES, Place
 from models import AXES, State
 from models.parts.tap import FIXED_TYPES, Tape
 from models.parts.visibility import Visibility
@@ -130,15 +129,3 @@ def kept(state: State) -> tuple[dict[str, Any], ...]:
             {"path": path, "axes": letters, "shape": list(value.shape), "bytes": size, "grows": grows, "bytes_per_row": per_row}
         )
     return tuple(out)
-
-
-def stages(place: Place, done: Sequence[tuple[str, float, int, Tape]]) -> tuple[StageTime, ...]:
-    """The stages of this step: measured time and ops of those done, the others still to come."""
-    names = [s for s in STAGES[place.phase] if s != "encode" or given.task_of(place.scenario).source is not None]
-    found = {name: (ms, rows, tape) for name, ms, rows, tape in done}
-    return tuple(StageTime(n, found[n][0], found[n][1], ops(found[n][2])) if n in found else StageTime(n, None, 0) for n in names)
-
-
-def ops(tape: Tape) -> tuple[str, ...]:
-    """The scopes that recorded something, in order: "decoder.layer0.self", ..."""
-    return tuple(dict.fromkeys(path.rpartition(".")[0] or path for path in tape.records))

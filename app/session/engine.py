@@ -147,6 +147,7 @@ class Engine(Moving):
     def _joined(self, watch: Sequence[Selector]) -> Iterator[Event]:
         yield from self.describe()
         yield self.keyframe(watch)
+        self.standing.trim()
 
     def _enter(self, command: Enter, watch: Sequence[Selector]) -> Iterator[Event]:
         here, spec = self.timeline.here, given.spec_of(self.scenario)

@@ -104,6 +104,7 @@ class Moving(Told):
         calls = [reading.decode(place.written, done)] if goes_on else []
         for call in calls:
             self.standing.remember(call)
+        self.standing.trim()
         return replace(place, step=done, stage=""), calls
 
     def _train(self, command: Step, watch: Sequence[Selector]) -> Iterator[Event]:

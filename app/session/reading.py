@@ -96,6 +96,11 @@ class Reading:
         return Call(stage, tape.finish(), starts, tuple(target.lengths.tolist()), ms, whole), outputs.values
 
 
+def ops(tape: Tape) -> tuple[str, ...]:
+    """The scopes that recorded something, in order: "decoder.layer0.self", ..."""
+    return tuple(dict.fromkeys(path.rpartition(".")[0] or path for path in tape.records))
+
+
 def listening(scenario: Scenario, starts: list[int], tape: Tape | None, *, gradients: bool = False) -> Tap:
     """The tap of one call: the scenario's edits in front of a recorder, as far as there are any."""
     recorder = None if tape is None else Recorder(tape, gradients=gradients)

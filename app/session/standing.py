@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import torch
 
 from app.session import policy
-from app.session.events import Analysis
+from app.session.events import Analysis, StageTime
 from app.session.lineage import BUILD, Learner, Snapshots
-from app.session.reading import Call, Reading
+from app.session.reading import Call, Reading, ops
 from app.session.timeline import Moment, Place, Timeline
 from app.session.updating import Update
 
@@ -29,16 +29,31 @@ class Standing:
     calls: list[Call] = field(default_factory=list)
     whole: bool = True
     update: Update | None = None
+    bytes: int = 0
+    stages: list[StageTime] = field(default_factory=list)  # the calls of this step
+    decodes: bool = False  # the prompt was read: each further call is a step of its own
     would: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def remember(self, call: Call) -> None:
-        """Keep this call's recording; earlier ones only while all of them stay small. Older caches are in the newest anyway."""
-        for old in self.calls:
+        """Keep this call's recording. Older caches are in the newest one anyway."""
+        for old in self.calls[-1:]:
             for path in [p for p, r in old.tape.records.items() if r.type == "state"]:
                 del old.tape.records[path]
         self.calls.append(call)
-        if sum(_size(c) for c in self.calls) > TAPE_BUDGET and len(self.calls) > 1:
-            self.calls, self.whole = [call], call.whole
+        self.bytes += _size(call)
+        done = StageTime(call.stage, call.ms, _rows(call), ops(call.tape))
+        self.stages = [done] if call.stage == "encode" or self.decodes else [*self.stages, done]
+        self.decodes = self.decodes or call.stage == "read"
+
+    def trim(self) -> None:
+        """Keep earlier calls only while all of them together stay small."""
+        if self.bytes > TAPE_BUDGET and len(self.calls) > 1:
+            newest = self.calls[-1]
+            self.calls, self.whole, self.bytes = [newest], newest.whole and newest.stage == "read", _size(newest)
+
+
+def _rows(call: Call) -> int:
+    return sum(call.lengths) or call.tape.sizes.get("s", 0) * call.tape.sizes.get("b", 1)
 
 
 def _size(call: Call) -> int:
@@ -62,14 +77,14 @@ def _reading(learner: Learner, place: Place, device: torch.device) -> Standing:
     here = Standing(reading)
     begun = place.phase == "decode" or place.step > 0
     if reading.source is not None and (begun or place.stage == "encode"):
-        here.calls.append(reading.encode())
+        here.remember(reading.encode())
     if begun:
-        here.calls.append(reading.prefill())
+        here.remember(reading.prefill())
         for decided in range(1, place.decided + 1):
             _compare(here, place, decided)
             fed = [len(w.read(decided)) - len(w.read(decided - 1)) for w in place.written]
             if any(fed) and not (decided == place.decided and place.stage == "choose"):
-                here.calls.append(reading.decode(place.written, decided))
+                here.remember(reading.decode(place.written, decided))
     return here
 
 

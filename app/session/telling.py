@@ -11,13 +11,12 @@ import torch
 
 from app.session import checks, describing, given, link, rows, trace
 from app.session.commands import Selector, Share
-from app.session.events import Check, Checked, Curve, Event, History, Moved, Notice, Opened, Schema, Shared, Values
+from app.session.events import Check, Checked, Curve, Event, History, Moved, Notice, Opened, Schema, Shared, StageTime, Values
 from app.session.lineage import Learner, Snapshots
 from app.session.reading import Call
 from app.session.scenario import Scenario
 from app.session.standing import Standing, stand
-from app.session.timeline import Moment, Timeline
-from models.parts.tap import Tape
+from app.session.timeline import STAGES, Moment, Timeline
 
 NEWEST = 4000  # moments that somebody who joins is told of; older ones stay reachable by Back
 FAR_ABOVE = 5.0  # a loss this many times its start is called divergence
@@ -84,6 +83,7 @@ class Told:
     def everything(self, watch: Sequence[Selector], nodes: Sequence[Moment]) -> Iterator[Event]:
         yield self.moved(nodes)
         yield self.keyframe(watch)
+        self.standing.trim()
         yield self.checked()
         yield self.curve()
 
@@ -105,39 +105,38 @@ class Told:
         return stand(self.learner, self.timeline.here, self.device).calls
 
     def moved(self, nodes: Sequence[Moment]) -> Moved:
+        """Where the run stands, what is known there and what was decided; `nodes` are new in the tree."""
         place, here = self.timeline.here.place, self.standing
-        newest = here.calls[-1] if here.calls else None
-        done: list[tuple[str, float, int, Tape]] = []
-        sizes: dict[str, int] = {}
-        if here.update is not None:
-            count = 0 if here.update.shifted is None else here.update.shifted.inputs.values.numel()
-            done = [
-                (s, ms, count if s == "forward" else 0, here.update.tape if s == "forward" else Tape())
-                for s, ms in here.update.done
-            ]
-            sizes = here.update.tape.sizes
-        elif newest is not None:
-            shown = here.calls[-2:] if place.phase == "prefill" else [newest]
-            done = [(c.stage, c.ms, sum(c.lengths) or _source_rows(c), c.tape) for c in shown]
-            if place.phase == "decode" and place.written:
-                done = [("choose", 0.0, 0, Tape()), *(done if place.stage != "choose" else [])]
-            sizes = newest.tape.sizes
-        forward = next((ms for name, ms, _, _ in reversed(done) if name in ("read", "encode", "forward")), 0.0)
-        reading = here.reading
+        newest, reading = here.calls[-1] if here.calls else None, here.reading
+        stages, sizes = self._stages()
+        forward = next((s.ms for s in reversed(stages) if s.ms is not None and s.name in ("read", "encode", "forward")), 0.0)
         return Moved(
             self.timeline.at,
             place.phase,
             place.step,
             place.stage,
-            describing.stages(place, done),
+            stages,
             self.ended,
             () if reading is None else rows.requests(place, reading, newest, here.would),
             None if here.update is None else rows.train(here.update),
             () if reading is None else describing.kept(reading.state),
-            dict(sizes),
+            sizes,
             tuple(m.node() for m in nodes),
             forward,
         )
+
+    def _stages(self) -> tuple[tuple[StageTime, ...], dict[str, int]]:
+        """The stages of this step, done and to come, and the axis sizes of its newest call."""
+        place, here, source = self.timeline.here.place, self.standing, given.task_of(self.scenario).source
+        names = [s for s in STAGES[place.phase] if s != "encode" or source is not None]
+        done = {s.name: s for s in here.stages}
+        sizes = here.calls[-1].tape.sizes if here.calls else {}
+        if here.update is not None:
+            done, sizes = here.update.stage_times(), here.update.tape.sizes
+        elif place.phase == "decode":
+            done = {"choose": StageTime("choose", 0.0, 0), **done} if place.written else {}
+            done = {"choose": done["choose"]} if place.stage == "choose" else done
+        return tuple(done.get(n, StageTime(n, None, 0)) for n in names), dict(sizes)
 
     def checked(self) -> Checked:
         update = self.standing.update
@@ -212,7 +211,3 @@ class Told:
         file = {"v": 1, "scenario": path[0].place.scenario.model_dump(mode="json"), "log": log, "view": command.view}
         text = link.pack(file)
         return Shared(f"#s={text}" if len(text) <= link.LONGEST else "", file)
-
-
-def _source_rows(call: Call) -> int:
-    return call.tape.sizes.get("s", 0) * call.tape.sizes.get("b", 1)

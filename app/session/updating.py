@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 from app.session import given
+from app.session.events import StageTime
 from app.session.lineage import Learner
-from app.session.reading import listening
+from app.session.reading import listening, ops
 from app.session.scenario import Scenario
 from app.session.timeline import STAGES
 from app.session.training import clip, draw
@@ -49,6 +50,12 @@ class Update:
     def stage(self) -> str:
         """The last stage done, "" before the first."""
         return self.done[-1][0] if self.done else ""
+
+    def stage_times(self) -> dict[str, StageTime]:
+        """The stages done, by name, with their measured times."""
+        rows = 0 if self.shifted is None else self.shifted.inputs.values.numel()
+        at = {"forward": (rows, ops(self.tape))}
+        return {name: StageTime(name, ms, *at.get(name, (0, ()))) for name, ms in self.done}
 
     @property
     def finished(self) -> bool:
