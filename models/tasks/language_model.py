@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.tasks import Example, Preset, Split, Vocabulary, grammar
+from models.tasks import Example, Preset, Split, Vocabulary, grammar, lexicon
 
 
 def _preset(name: str, prompt: str, note: str) -> Preset:
-    return Preset(name, None, tuple(grammar.tokenize(prompt)), note)
+    return Preset(name, None, tuple(lexicon.tokenize(prompt)), note)
 
 
 class LanguageModel:
@@ -18,7 +18,7 @@ class LanguageModel:
     name: str = "Next word, English"
     summary: str = "Passages of a small grammar: verbs agree with nouns before them, and a committee tends to follow the report."
     source: Vocabulary | None = None
-    target: Vocabulary = grammar.ENGLISH
+    target: Vocabulary = lexicon.ENGLISH
     presets: Sequence[Preset] = (
         _preset("A good report", "the report was convincing . the committee", "accepted leads. Insert not and look again."),
         _preset("A bad report", "the report was not convincing . the committee", "One word earlier, not, and rejected leads."),
@@ -40,7 +40,7 @@ class LanguageModel:
         return Example(None, grammar.draw(seed, split, index, self.clauses).source)
 
     def tokenize(self, text: str) -> list[str]:
-        return grammar.tokenize(text)
+        return lexicon.tokenize(text)
 
 
 TASK = LanguageModel()

@@ -1,16 +1,16 @@
-"""Translation from English to French over the grammar of `grammar.py`, with gold alignment."""
+"""Translation from English to French over `grammar.py`, with gold alignment."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.tasks import Example, Preset, Split, Vocabulary, grammar
+from models.tasks import Example, Preset, Split, Vocabulary, grammar, lexicon
 
-_ADJECTIVES = frozenset(a.english for a in grammar.ADJECTIVES)
+_ADJECTIVES = frozenset(a.english for a in lexicon.ADJECTIVES)
 
 
 def _preset(name: str, source: str, note: str) -> Preset:
-    return Preset(name, tuple(grammar.tokenize(source)), (), note)
+    return Preset(name, tuple(lexicon.tokenize(source)), (), note)
 
 
 class Translation:
@@ -22,8 +22,8 @@ class Translation:
         "A small grammar: adjectives move behind the noun, words agree in gender and number, "
         "and a negation becomes two words around the verb."
     )
-    source: Vocabulary | None = grammar.ENGLISH
-    target: Vocabulary = grammar.FRENCH
+    source: Vocabulary | None = lexicon.ENGLISH
+    target: Vocabulary = lexicon.FRENCH
     presets: Sequence[Preset] = (
         _preset("The black cat", "the black cat sleeps", "The adjective moves: the row that predicts noir reads back to black."),
         _preset("Thank you", "thank you", "Two source words, one target word: predicting merci and stopping are two decisions."),
@@ -48,8 +48,9 @@ class Translation:
         ),
         _preset(
             "Five clauses",
-            "the cat sleeps . my dog runs and the red hens sing . the report was clear . the council accepted this proposal .",
-            "Longer than anything in training: see where the translation begins to fail.",
+            "the black cat sleeps . my small dog does not run and the red hens sing . the report was not clear . "
+            "the council rejected this clear proposal .",
+            "Longer than the sentences in training, which have up to three clauses: look for what gets lost.",
         ),
     )
 
@@ -62,7 +63,7 @@ class Translation:
         return Example(phrase.source, phrase.target, phrase.links)
 
     def tokenize(self, text: str) -> list[str]:
-        return grammar.tokenize(text)
+        return lexicon.tokenize(text)
 
     def moved(self, example: Example) -> list[tuple[int, int]]:
         """The adjectives that changed places with their noun, as (source word, target word).

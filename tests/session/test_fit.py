@@ -176,6 +176,13 @@ def test_the_translation_weights_know_the_texts_own_examples(english: str, frenc
     assert TRANSLATION.target.decode(answer) == words(french)
 
 
+def test_the_longest_preset_is_beyond_what_was_learned_as_its_note_says() -> None:
+    model, _ = shipped("encoder_decoder")
+    preset = next(p for p in TRANSLATION.presets if p.name == "Five clauses")
+    (answer,) = greedy_decode(model, pad([TRANSLATION.source.encode(preset.source or ())]), [[BOS]], 60)  # type: ignore[union-attr]
+    assert len(answer) < len(preset.source or ()) and "conseil" not in TRANSLATION.target.decode(answer)
+
+
 def test_one_word_earlier_turns_the_decision() -> None:
     model, made = shipped("decoder_only")
     good = decision(model, LANGUAGE_MODEL, words("the report was convincing . the committee"))

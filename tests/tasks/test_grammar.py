@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from models.tasks import SPECIALS, UNK, grammar
+from models.tasks import SPECIALS, UNK, grammar, lexicon
 from models.tasks.grammar import Phrase
 
 ADJECTIVES = {"small", "big", "beautiful", "black", "white", "green", "red", "heavy", "strange", "convincing", "clear"}
@@ -127,7 +127,7 @@ def test_links_join_a_word_with_its_translation() -> None:
 
 def met(source: tuple[str, ...]) -> set[tuple[str, str]]:
     """Which adjective goes with which noun, read off the English words: before its noun, or after "is", "was", ..."""
-    singular = {plural: noun.english[0] for noun in grammar.NOUNS for plural in noun.english}
+    singular = {plural: noun.english[0] for noun in lexicon.NOUNS for plural in noun.english}
     pairs, subject = set(), ""
     for i, word in enumerate(source):
         if word in ADJECTIVES:
@@ -186,7 +186,7 @@ def test_a_draw_is_a_pure_function_of_its_arguments() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
 def test_a_sentence_has_as_many_clauses_as_asked_for(count: int) -> None:
-    verbs = {w for v in (*grammar.ACTS, *grammar.ACTS_ON, grammar.IS, grammar.WAS) for w in v.english} | {
+    verbs = {w for v in (*lexicon.ACTS, *lexicon.ACTS_ON, lexicon.IS, lexicon.WAS) for w in v.english} | {
         "accepted",
         "rejected",
         "thank",
@@ -205,8 +205,8 @@ def test_other_numbers_of_clauses_are_refused(wrong: tuple[int, int]) -> None:
 
 def test_each_side_has_80_to_150_words_and_all_are_used() -> None:
     for vocabulary, used in (
-        (grammar.ENGLISH, {w for p in drawn("train") for w in p.source}),
-        (grammar.FRENCH, {w for p in drawn("train") for w in p.target}),
+        (lexicon.ENGLISH, {w for p in drawn("train") for w in p.source}),
+        (lexicon.FRENCH, {w for p in drawn("train") for w in p.target}),
     ):
         assert 80 <= len(vocabulary) - len(SPECIALS) <= 150
         assert set(vocabulary.words[len(SPECIALS) :]) == used
@@ -232,8 +232,8 @@ def test_each_side_has_80_to_150_words_and_all_are_used() -> None:
     ],
 )
 def test_text_becomes_tokens(text: str, tokens: list[str]) -> None:
-    assert grammar.tokenize(text) == tokens
+    assert lexicon.tokenize(text) == tokens
 
 
 def test_typed_special_tokens_are_unknown_words() -> None:
-    assert grammar.ENGLISH.encode(grammar.tokenize("<eos> cat")) == [UNK, grammar.ENGLISH.ids["cat"]]
+    assert lexicon.ENGLISH.encode(lexicon.tokenize("<eos> cat")) == [UNK, lexicon.ENGLISH.ids["cat"]]

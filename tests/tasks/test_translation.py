@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from models.catalogue import tasks
-from models.tasks import Example, Task, grammar
+from models.tasks import Example, Task, grammar, lexicon
 from models.tasks.language_model import LanguageModel
 from models.tasks.translation import Translation
 
@@ -52,7 +52,7 @@ def test_in_a_draw_a_moved_adjective_follows_a_noun_and_is_none_of_those_that_st
             count += 1
             assert example.source is not None
             assert example.source[s] in {"black", "white", "green", "red", "heavy", "strange", "convincing", "clear"}
-            assert example.target[t - 1] in {form for noun in grammar.NOUNS for form in noun.french}
+            assert example.target[t - 1] in {form for noun in lexicon.NOUNS for form in noun.french}
     assert count > 300
 
 
