@@ -32,7 +32,8 @@ export const commands = (send) => ({
   cancel: () => send({ kind: "cancel" }),
   /** @param {Record<string, any>} view */
   look: (view) => send({ kind: "look", view }),
-  share: () => send({ kind: "share" }),
+  /** @param {Record<string, any>} view */
+  share: (view) => send({ kind: "share", view }),
 });
 
 /** @typedef {ReturnType<typeof commands>} Commands */

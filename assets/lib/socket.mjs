@@ -31,10 +31,10 @@ export class Socket {
    * @param {() => string} o.address asked for each attempt: it names the session and the last event that was seen
    * @param {(frame: import("./wire.mjs").Frame) => void} o.onFrame
    * @param {(state: State, reason: string, retryAt: number) => void} o.onState
-   * @param {() => void} [o.onForgotten] the server has no such session (any more); connects anew when this returns
+   * @param {() => boolean} [o.onForgotten] the server has no such session (any more); true: connect anew
    * @param {Partial<typeof browser>} [o.around] clock and network, replaced in tests
    */
-  constructor({ address, onFrame, onState, onForgotten = () => {}, around = {} }) {
+  constructor({ address, onFrame, onState, onForgotten = () => true, around = {} }) {
     this.address = address;
     this.onFrame = onFrame;
     this.onState = onState;
@@ -129,8 +129,8 @@ export class Socket {
     }
     if (code === FORGOTTEN) {
       this.answerAll(notConnected("the server does not have this run any more"));
-      this.onForgotten();
-      return this.connect();
+      if (this.onForgotten()) this.connect();
+      return;
     }
     const now = this.around.now();
     const delay = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** this.failures++) * (0.8 + 0.4 * this.around.random());

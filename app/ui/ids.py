@@ -1,0 +1,56 @@
+"""Ids of the elements that scripts and bindings find. Slots are `slot-<name>`, one for each region a view may name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+PROVIDER: Final = "provider"
+STAGE: Final = "stage"
+PRESET: Final = "preset"
+THEME: Final = "theme"
+COPY_LINK: Final = "copy-link"
+
+ARCHITECTURE: Final = "architecture"
+DEFAULTS: Final = "defaults"
+WEIGHTS_LINE: Final = "weights-line"
+INPUT_TITLE: Final = "input-title"
+REQUESTS: Final = "requests"
+UNDO: Final = "undo"
+RESET: Final = "reset"
+
+PHASE: Final = "phase"
+BACK: Final = "back"
+STEP: Final = "step"
+PLAY: Final = "play"
+RATE: Final = "rate"
+UNIT: Final = "unit"
+WHERE: Final = "where"
+WHERE_NOTE: Final = "where-note"
+BACK_PHONE: Final = "back-phone"
+STEP_PHONE: Final = "step-phone"
+PLAY_PHONE: Final = "play-phone"
+
+STATUS: Final = "status"
+STATUS_DOT: Final = "status-dot"
+STATUS_RETRY: Final = "status-retry"
+SAID: Final = "said"
+HELP: Final = "help"
+
+SLOTS: Final = ("sentence", "track", "read", "map", "next", "memory", "training", "charts", "inspector", "checks")
+
+
+def slot(name: str) -> str:
+    """The id of the element that a view with this slot goes into."""
+    if name not in SLOTS:
+        raise ValueError(f"slot {name!r} is unknown; allowed: {', '.join(SLOTS)}")
+    return f"slot-{name}"
+
+
+def field(path: str, checked: bool = False) -> dict[str, str]:
+    """The id of the control for one field of the scenario, "training.learning_rate"; `checked`: one that is on or off."""
+    return {"type": "switch" if checked else "field", "path": path}
+
+
+def by_name() -> dict[str, str]:
+    """All plain ids by their names here, for the scripts."""
+    return {name: value for name, value in globals().items() if name.isupper() and isinstance(value, str)}

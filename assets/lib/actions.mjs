@@ -1,0 +1,204 @@
+// @ts-check
+/** What the controls and the keys do: each turns into commands, or changes the look. */
+
+import { remember, remembered, scheme } from "./theme.mjs";
+
+/** @typedef {import("./run.mjs").Run} Run @typedef {"step" | "stage" | "op"} Unit */
+
+export class Actions {
+  /** @param {{run: Run, catalogue: any, repaint: () => void, provider: string}} o provider: id of the MantineProvider */
+  constructor({ run, catalogue, repaint, provider }) {
+    this.run = run;
+    this.store = run.store;
+    this.commands = run.commands;
+    this.catalogue = catalogue;
+    this.repaint = repaint;
+    this.provider = provider;
+    /** @type {Unit} */
+    this.unit = "step";
+    this.rate = 2;
+  }
+
+  get world() {
+    return this.store.world;
+  }
+
+  get scenario() {
+    return this.world.opened?.scenario;
+  }
+
+  // ---- time
+
+  /** The operations of the newest stage that ran, in order. @returns {string[]} */
+  ops() {
+    return this.world.moved?.stages.findLast((/** @type {any} */ s) => s.ms !== null)?.ops ?? [];
+  }
+
+  async step() {
+    if (this.unit !== "op") {
+      this.run.look({ op: null });
+      return this.commands.step(this.unit);
+    }
+    const ops = this.ops();
+    const at = ops.indexOf(this.world.look.op ?? "");
+    if (at >= 0 && at < ops.length - 1) return this.run.look({ op: ops[at + 1] });
+    const reply = await this.commands.step("stage");
+    if (reply.ok) this.run.look({ op: this.ops()[0] ?? null });
+    return reply;
+  }
+
+  async back() {
+    const ops = this.ops();
+    const at = ops.indexOf(this.world.look.op ?? "");
+    if (this.unit === "op" && at > 0) return this.run.look({ op: ops[at - 1] });
+    const reply = await this.commands.back();
+    if (reply.ok) this.run.look({ op: this.unit === "op" ? (this.ops().at(-1) ?? null) : null });
+    return reply;
+  }
+
+  play() {
+    if (this.world.playing.playing) return this.pause();
+    if (this.unit !== "op") return this.commands.play(this.unit, this.rate);
+    this.store.set({ playing: { playing: true, unit: "op", rate: this.rate } });
+    this.playOps();
+  }
+
+  /** Ops are played here, because the page alone moves over them. */
+  playOps() {
+    this.timer = setTimeout(async () => {
+      const reply = await this.step();
+      if (!this.world.playing.playing) return;
+      if (reply && !reply.ok) this.pause();
+      else this.playOps();
+    }, 1000 / this.rate);
+  }
+
+  pause() {
+    if (this.world.playing.unit !== "op") return this.commands.pause();
+    clearTimeout(this.timer);
+    this.store.set({ playing: { ...this.world.playing, playing: false } });
+  }
+
+  /** @param {Unit} unit */
+  granularity(unit) {
+    if (unit === this.unit) return;
+    if (this.world.playing.playing) this.pause();
+    this.unit = unit;
+    this.run.look({ op: unit === "op" ? (this.ops()[0] ?? null) : null });
+    this.store.tell(["unit"]);
+  }
+
+  /** @param {number | string} rate */
+  speed(rate) {
+    if (!(Number(rate) >= 0.1 && Number(rate) <= 60)) return;
+    this.rate = Number(rate);
+    if (this.world.playing.playing && this.world.playing.unit !== "op") this.commands.play(this.world.playing.unit, this.rate);
+  }
+
+  /** @param {"train" | "prefill" | "decode"} phase */
+  phase(phase) {
+    if (phase && phase !== (this.world.moved?.phase ?? this.scenario?.phase)) return this.commands.enter(phase);
+  }
+
+  // ---- set-up
+
+  /** One field of the scenario: "seed", "training.learning_rate", "config.layers". An empty number means none.
+   * @param {string} path @param {any} value */
+  field(path, value) {
+    const [group, name] = path.split(".");
+    const old = name ? this.scenario?.[group]?.[name] : this.scenario?.[group];
+    const next = this.typed(group, name, value);
+    if (!this.scenario || next === undefined || next === old) return this.store.tell(["unit"]);
+    const change = name ? { [group]: { ...this.scenario[group], [name]: next } } : { [group]: next };
+    return this.commands.change(change).finally(() => this.store.tell(["unit"]));
+  }
+
+  /** What a control gives, in the field's own type: a Select gives text, an emptied number gives "".
+   * @param {string} group @param {string} name @param {any} value */
+  typed(group, name, value) {
+    if (value === "" || value === null) return OPTIONAL.has(`${group}.${name}`) ? null : undefined;
+    if (group !== "config") return value;
+    const schema = this.architecture()?.config_schema.find((/** @type {any} */ f) => f.name === name);
+    return schema?.type === "choice" ? schema.choices.find((/** @type {any} */ c) => String(c) === String(value)) : value;
+  }
+
+  /** @param {string} [id] @returns {any} */
+  architecture(id = this.scenario?.architecture) {
+    return this.catalogue.architectures.find((/** @type {any} */ a) => a.id === id);
+  }
+
+  /** @param {string} id */
+  choose(id) {
+    if (id && id !== this.scenario?.architecture) return this.commands.change({ architecture: id });
+  }
+
+  defaults() {
+    const config = Object.fromEntries(this.architecture()?.config_schema.map((/** @type {any} */ f) => [f.name, f.default]) ?? []);
+    return this.commands.change({ config });
+  }
+
+  /** A task's example, "task/number": with the task's own architecture if this one does not have it.
+   * @param {string | null} name */
+  preset(name) {
+    const [id, number] = (name ?? "").split("/");
+    const task = this.catalogue.tasks.find((/** @type {any} */ t) => t.id === id);
+    const preset = task?.presets[Number(number)];
+    if (!preset || name === this.presetNow()) return;
+    const request = preset.source ? { source: preset.source, target: preset.target } : { target: preset.target };
+    if (task.id === this.scenario.task) return this.commands.change({ requests: [request] });
+    const fitting = this.catalogue.architectures.find((/** @type {any} */ a) => a.tasks.includes(task.id));
+    const architecture = this.architecture().tasks.includes(task.id) ? this.scenario.architecture : fitting.id;
+    return this.commands.change({ architecture, task: task.id, requests: [request] });
+  }
+
+  /** The example that the requests are, or null when a person wrote them. */
+  presetNow() {
+    const { scenario } = this;
+    const task = this.catalogue.tasks.find((/** @type {any} */ t) => t.id === scenario?.task);
+    const [only, ...more] = scenario?.requests ?? [];
+    const text = JSON.stringify([only?.source ?? null, only?.target]);
+    const found = task?.presets.findIndex((/** @type {any} */ p) => JSON.stringify([p.source ?? null, p.target]) === text) ?? -1;
+    return found < 0 || more.length ? null : `${task.id}/${found}`;
+  }
+
+  /** @param {any[]} requests */
+  requests(requests) {
+    return this.commands.change({ requests });
+  }
+
+  undo() {
+    return this.commands.undo();
+  }
+
+  reset() {
+    return this.commands.reset();
+  }
+
+  // ---- look
+
+  /** @param {"layer" | "head"} what @param {number} by */
+  turn(what, by) {
+    const { look, opened } = this.world;
+    const info = opened?.relations.find((/** @type {any} */ r) => r.name === look.relation);
+    const size = (what === "layer" ? info?.layers : info?.heads) ?? 0;
+    const next = look[what] + by;
+    if (next >= 0 && next < size) this.run.look({ [what]: next });
+  }
+
+  nextTheme() {
+    const all = /** @type {const} */ (["auto", "light", "dark"]);
+    this.theme(all[(all.indexOf(remembered()) + 1) % all.length]);
+  }
+
+  /** @param {"auto" | "light" | "dark"} theme */
+  theme(theme) {
+    remember(theme);
+    const wanted = scheme(theme);
+    document.documentElement.setAttribute("data-mantine-color-scheme", wanted);
+    /** @type {any} */ (window).dash_clientside.set_props(this.provider, { forceColorScheme: wanted });
+    if (this.world.look.theme !== theme) this.store.set({ look: { ...this.world.look, theme } });
+    this.repaint();
+  }
+}
+
+const OPTIONAL = new Set(["training.clip_norm", "policy.top_k"]);

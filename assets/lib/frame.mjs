@@ -1,0 +1,150 @@
+// @ts-check
+/** The page's own frame: what its controls show follows the run; where-am-I, status, flyouts and tabs. */
+
+import { set, text as put } from "./dom.mjs";
+import { Requests, weightsLine } from "./requests.mjs";
+import { text } from "./text.mjs";
+
+/** @typedef {import("./actions.mjs").Actions} Actions @typedef {import("./types").World} World */
+
+export class Frame {
+  /** @param {{actions: Actions, ids: Record<string, string>, fields: {id: any, path: string, property: string}[]}} o
+   * ids, fields: from app/ui/ids.py and controls.py */
+  constructor({ actions, ids, fields }) {
+    this.actions = actions;
+    this.store = actions.store;
+    this.ids = ids;
+    this.fields = fields;
+    /** What each control was last told, as text. @type {Map<string, string>} */
+    this.told = new Map();
+    this.requests = new Requests(this.element("REQUESTS"), (requests) => actions.requests(requests));
+    this.store.listen((parts) => this.changed(parts));
+    this.element("STATUS_RETRY").onclick = () => actions.run.socket.connect();
+    listenToPanels();
+    this.changed(["opened", "moved", "playing", "connection"]);
+  }
+
+  /** @param {string} name @returns {any} */
+  element(name) {
+    return document.getElementById(this.ids[name]);
+  }
+
+  /** @param {string[]} parts */
+  changed(parts) {
+    const has = (/** @type {string[]} */ ...names) => names.some((n) => parts.includes(n));
+    const { world } = this.store;
+    if (has("opened", "role", "connection", "refused")) {
+      this.requests.update(world);
+      weightsLine(this.element("WEIGHTS_LINE"), world);
+    }
+    if (has("opened", "refused", "unit")) this.setUp(world);
+    if (has("opened", "moved", "playing", "connection", "role", "unit")) this.deck(world);
+    if (has("opened", "moved", "connection", "role")) this.status(world);
+    if (has("look")) this.tell(this.ids.THEME, { children: text.theme[world.look.theme], "aria-label": text.themeName[world.look.theme] });
+  }
+
+  /** Tell a control what to show, if it shows something else. A control that a person changed is told again.
+   * @param {any} id @param {Record<string, any>} props @param {boolean} [again] */
+  tell(id, props, again = false) {
+    const key = JSON.stringify(id);
+    const value = JSON.stringify(props);
+    if (this.told.get(key) === value && !again) return;
+    this.told.set(key, value);
+    /** @type {any} */ (window).dash_clientside.set_props(id, props);
+  }
+
+  /** @param {World} world */
+  setUp(world) {
+    const { scenario } = world.opened ?? {};
+    if (!scenario) return;
+    for (const panel of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-for]"))) panel.hidden = panel.dataset.for !== scenario.architecture;
+    this.tell(this.ids.ARCHITECTURE, { value: scenario.architecture }, true);
+    this.tell(this.ids.PRESET, { value: this.actions.presetNow() }, true);
+    for (const { id, path, property } of this.fields) {
+      const [group, name, of] = path.split(".");
+      if (of && of !== scenario.architecture) continue;
+      const value = name ? scenario[group][name] : scenario[group];
+      this.tell(id, { [property]: shown(value, property) }, true);
+    }
+    const schema = this.actions.architecture()?.config_schema ?? [];
+    this.tell(this.ids.DEFAULTS, { disabled: schema.every((/** @type {any} */ f) => scenario.config[f.name] === f.default) });
+    put(this.element("INPUT_TITLE"), this.actions.catalogue.tasks.find((/** @type {any} */ t) => t.id === scenario.task)?.name ?? "");
+  }
+
+  /** @param {World} world */
+  deck(world) {
+    const phase = world.moved?.phase ?? world.opened?.scenario.phase;
+    if (phase) {
+      document.documentElement.dataset.phase = phase;
+      this.tell(this.ids.PHASE, { value: phase }, true);
+    }
+    const able = world.connection === "open" && world.role === "writer" && !!world.opened;
+    const { playing } = world.playing;
+    const first = !world.moved || world.history.get(world.moved.at)?.parent === null;
+    for (const name of ["STEP", "STEP_PHONE"]) this.tell(this.ids[name], { disabled: !able || !!world.moved?.ended });
+    for (const name of ["BACK", "BACK_PHONE"]) this.tell(this.ids[name], { disabled: !able || (first && !world.look.op) });
+    for (const name of ["PLAY", "PLAY_PHONE"]) this.tell(this.ids[name], { disabled: !able || (!!world.moved?.ended && !playing), "aria-pressed": String(playing) });
+    document.documentElement.toggleAttribute("data-playing", playing);
+    const whole = phase === "train" ? text.update : text.token;
+    this.tell(this.ids.UNIT, { value: this.actions.unit, data: [{ value: "step", label: whole }, ...["stage", "op"].map((u) => ({ value: u, label: u }))] });
+    this.where(world);
+  }
+
+  /** @param {World} world */
+  where(world) {
+    const { moved } = world;
+    if (!moved) return;
+    const last = moved.stages.findLast((/** @type {any} */ s) => s.ms !== null);
+    const step = moved.phase === "prefill" ? "" : ` ${moved.phase === "train" ? (moved.train?.update ?? moved.step) : moved.step}`;
+    const stage = moved.stage ? text.stage(moved.stage) : last?.rows ? text.rows(last.rows) : text.atStart;
+    put(this.element("WHERE"), text.phase[/** @type {"train"} */ (moved.phase)] + step);
+    put(this.element("WHERE_NOTE"), moved.phase === "train" && !moved.stage ? "" : stage);
+  }
+
+  /** @param {World} world */
+  status(world) {
+    const state = world.connection === "open" && world.role === "reader" ? "reader" : world.connection;
+    const said = state === "open" ? text.ready(world.opened?.device ?? "", world.moved?.forward_ms ?? 0) : state === "closed" ? `${text.closed}: ${world.reason}` : text[/** @type {"offline"} */ (state)];
+    put(this.element("STATUS"), said);
+    set(this.element("STATUS_DOT"), "data-state", state);
+    set(this.element("STATUS_RETRY"), "hidden", state !== "offline" && state !== "closed");
+    document.documentElement.toggleAttribute("data-stale", world.connection === "offline" || world.connection === "closed");
+  }
+}
+
+/** A value as a control takes it.
+ * @param {any} value @param {string} property */
+function shown(value, property) {
+  if (property === "checked") return !!value;
+  return value === null ? "" : value;
+}
+
+/** Flyouts of the narrow set-up and tabs of the phone: plain switches on the page itself. */
+function listenToPanels() {
+  addEventListener("click", (event) => {
+    const target = /** @type {any} */ (event.target);
+    const rail = target.closest?.("[data-rail]");
+    const tab = target.closest?.("[data-tab-to]");
+    if (tab) showTab(tab.dataset.tabTo);
+    const setup = document.querySelector(".setup");
+    if (rail) flyout(setup, setup?.getAttribute("data-open") === rail.dataset.rail ? "" : rail.dataset.rail);
+    else if (setup && !setup.contains(target) && target.isConnected && !target.closest("[role=listbox], [data-portal]")) flyout(setup, "");
+  });
+  addEventListener("keydown", (event) => event.key === "Escape" && flyout(document.querySelector(".setup"), ""));
+}
+
+/** @param {Element | null} setup @param {string} name */
+function flyout(setup, name) {
+  setup?.setAttribute("data-open", name);
+  for (const button of document.querySelectorAll("[data-rail]")) button.setAttribute("aria-expanded", String(/** @type {any} */ (button).dataset.rail === name));
+}
+
+/** @param {string} name */
+function showTab(name) {
+  document.documentElement.dataset.tab = name;
+  for (const button of document.querySelectorAll("[data-tab-to]")) {
+    if (/** @type {any} */ (button).dataset.tabTo === name) button.setAttribute("aria-current", "page");
+    else button.removeAttribute("aria-current");
+  }
+  scrollTo(0, 0);
+}

@@ -1,0 +1,64 @@
+// @ts-check
+/** Keys that work anywhere on the page, except where a person types. */
+
+import { h } from "./dom.mjs";
+import { KEYS, text } from "./text.mjs";
+
+/** @typedef {import("./actions.mjs").Actions} Actions */
+
+/** @param {Actions} actions @param {() => void} help @returns {Record<string, () => any>} */
+const table = (actions, help) => {
+  const { run } = actions;
+  const look = () => actions.world.look;
+  return {
+    ".": () => actions.step(), ArrowRight: () => actions.step(),
+    ",": () => actions.back(), ArrowLeft: () => actions.back(),
+    " ": () => actions.play(),
+    1: () => actions.granularity("step"), 2: () => actions.granularity("stage"), 3: () => actions.granularity("op"),
+    t: () => actions.phase("train"), p: () => actions.phase("prefill"), d: () => actions.phase("decode"),
+    m: () => run.look({ editing: !look().editing }),
+    l: () => run.look({ scale: look().scale === "log" ? "linear" : "log" }),
+    "[": () => actions.turn("layer", -1), "]": () => actions.turn("layer", 1),
+    "{": () => actions.turn("head", -1), "}": () => actions.turn("head", 1),
+    Escape: () => run.look({ lock: null, path: null }),
+    "?": help,
+  };
+};
+
+/** @param {Actions} actions @param {() => void} help */
+export function listenToKeys(actions, help) {
+  const does = table(actions, help);
+  addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing || event.altKey || typing(event.target)) return;
+    if (event.ctrlKey || event.metaKey) {
+      if (event.key.toLowerCase() !== "z" || event.shiftKey) return;
+      event.preventDefault();
+      return actions.undo();
+    }
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (!does[key] || ownKey(event.target, key)) return;
+    event.preventDefault();
+    does[key]();
+  });
+}
+
+/** @param {any} target */
+const typing = (target) => !!target?.closest?.("input:not([type=radio]):not([type=checkbox]), textarea, select, [contenteditable], dialog, [role=listbox]");
+
+/** A focused control keeps the keys that it uses itself.
+ * @param {any} target @param {string} key */
+function ownKey(target, key) {
+  if (key === " ") return !!target?.closest?.("button, summary, a, label, [role=radio], input");
+  return key.startsWith("Arrow") && !!target?.closest?.("[role=radiogroup], [role=slider], input, [data-arrows]");
+}
+
+/** The sheet of all keys. @returns {() => void} opens it */
+export function helpSheet() {
+  const dialog = h("dialog", { class: "keys", "aria-labelledby": "keys-title" },
+    h("div", { class: "ph" }, h("h2", { class: "h", id: "keys-title" }, text.keysTitle), h("span", { class: "sp" }),
+      h("button", { class: "btn sm", type: "button", onclick: () => dialog.close() }, text.close)),
+    h("dl", { class: "keylist" }, KEYS.map(([key, what]) => [h("dt", null, h("kbd", null, key)), h("dd", null, what)])));
+  dialog.addEventListener("click", (/** @type {MouseEvent} */ e) => e.target === dialog && dialog.close());
+  document.body.append(dialog);
+  return () => (dialog.open ? dialog.close() : dialog.showModal());
+}

@@ -1,0 +1,105 @@
+// @ts-check
+/** The page begins here: data from the server, the run, the views, the controls. */
+
+import { Actions } from "./lib/actions.mjs";
+import { Frame } from "./lib/frame.mjs";
+import { helpSheet, listenToKeys } from "./lib/keys.mjs";
+import { plotly, plotlyAt } from "./lib/plotly.mjs";
+import { loadViews, Registry } from "./lib/registry.mjs";
+import { Run } from "./lib/run.mjs";
+import { Store } from "./lib/store.mjs";
+import { onSystemChange, remembered } from "./lib/theme.mjs";
+import { text } from "./lib/text.mjs";
+
+const page = /** @type {any} */ (window);
+const data = JSON.parse(document.getElementById("lookback-data")?.textContent ?? "{}");
+const store = new Store();
+const run = new Run({ store, first: data.scenario, onWelcome: () => registry.rewatch(true) });
+const registry = new Registry({
+  store,
+  context: { send: (command) => run.send(command), look: (change) => run.look(change), say },
+  watch: (selectors) => watch(selectors),
+  drawn: (seq) => run.socket.ack(seq),
+});
+const actions = new Actions({ run, catalogue: data.catalogue, repaint: () => registry.repaint(), provider: data.ids.PROVIDER });
+
+/** @param {import("./lib/types").Selector[]} selectors */
+async function watch(selectors) {
+  const keys = selectors.map((s) => JSON.stringify(s));
+  const reply = await run.commands.watch(selectors);
+  if (reply.ok) store.watches(keys);
+}
+
+/** @param {string} sentence */
+function say(sentence) {
+  const place = document.getElementById(data.ids.SAID);
+  if (place) place.textContent = sentence;
+}
+
+async function copyLink() {
+  const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+  say(location.hash ? (copied ? text.copied : text.notCopied) : text.tooLong);
+}
+
+/** What the bindings of app/ui/bindings.py call. */
+page.dash_clientside = Object.assign(page.dash_clientside ?? {}, {
+  lookback: {
+    step: () => void actions.step(),
+    back: () => void actions.back(),
+    play: () => void actions.play(),
+    reset: () => void actions.reset(),
+    undo: () => void actions.undo(),
+    defaults: () => void actions.defaults(),
+    copyLink: () => void copyLink(),
+    unit: (/** @type {any} */ value) => void actions.granularity(value),
+    rate: (/** @type {any} */ value) => void actions.speed(value),
+    phase: (/** @type {any} */ value) => void actions.phase(value),
+    architecture: (/** @type {any} */ value) => void actions.choose(value),
+    preset: (/** @type {any} */ value) => void actions.preset(value),
+    nextTheme: () => void actions.nextTheme(),
+    help: () => void help(),
+    field: () => {
+      for (const { prop_id, value } of page.dash_clientside.callback_context.triggered) {
+        const { path } = JSON.parse(prop_id.slice(0, prop_id.lastIndexOf(".")));
+        actions.field(path.split(".").slice(0, 2).join("."), value);
+      }
+    },
+  },
+});
+
+/** @param {string} id @returns {Promise<void>} once Dash has made the layout */
+function present(id) {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (!document.getElementById(id)) return false;
+      watcher.disconnect();
+      resolve();
+      return true;
+    };
+    const watcher = new MutationObserver(look);
+    if (!look()) watcher.observe(document.body, { childList: true, subtree: true });
+  });
+}
+
+/** Charts come with training; their library is loaded then. */
+function chartsWhenTraining() {
+  plotlyAt(data.plotly);
+  store.listen((parts) => {
+    if (!parts.includes("moved") || store.world.moved.phase !== "train" || page.Plotly) return;
+    plotly().then(() => registry.repaint(), (error) => console.error(error));
+  });
+}
+
+const help = helpSheet();
+const views = loadViews(data.views);
+run.begin();
+await present(data.ids.STAGE);
+new Frame({ actions, ids: data.ids, fields: data.fields });
+listenToKeys(actions, help);
+actions.theme(remembered());
+onSystemChange(() => actions.theme(remembered()));
+chartsWhenTraining();
+registry.place(await views);
+document.fonts.ready.then(() => registry.repaint());
+page.lookback = { store, run, actions, registry };
+document.documentElement.dataset.ready = "";
