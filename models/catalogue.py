@@ -39,6 +39,7 @@ def tasks() -> dict[str, Task]:
     return {module.TASK.id: module.TASK for module in modules if hasattr(module, "TASK")}
 
 
+@cache
 def config_schema(config: type) -> list[dict[str, Any]]:
     """The fields of a Config for the page and the API: name, title, why, type, default, and choices or low and high."""
     hints = get_type_hints(config)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -18,6 +19,7 @@ from app.session.reading import Call
 from app.session.scenario import Scenario
 from app.session.updating import Update
 from models.parts.tap import Tape
+from models.parts.visibility import Visibility
 
 TOLERANCE = 1e-5
 
@@ -51,9 +53,13 @@ def on_demand(scenario: Scenario) -> Iterator[Check]:
 def relations_that_see_later(scenario: Scenario) -> list[str]:
     """Titles of the reads of target rows by target rows in which some row of some layer may read a later one."""
     spec, seen = given.spec_of(scenario), given.visibility(scenario)
-    rows = spec.capabilities.largest_rows
     own = [r for r in spec.relations if r.query == "t" and r.key == "t"]
-    return [r.title for r in own if any(v.sees_later(rows, rows) for v in dict.fromkeys(seen[r.name]))]
+    return [r.title for r in own if any(_sees_later(v, spec.capabilities.largest_rows) for v in dict.fromkeys(seen[r.name]))]
+
+
+@lru_cache(maxsize=256)
+def _sees_later(visibility: Visibility, rows: int) -> bool:
+    return visibility.sees_later(rows, rows)
 
 
 def _lengths(update: Update) -> tuple[int, ...]:

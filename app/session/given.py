@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -62,12 +63,16 @@ def own_examples(scenario: Scenario) -> list[Example]:
 
 def visibility(scenario: Scenario) -> dict[str, tuple[Visibility, ...]]:
     """By relation, one visibility a layer: the mask of that layer, else the one for all layers, else the Spec's default."""
-    layers = range(layers_of(scenario))
-    chosen = {(m.relation, m.layer): _visibility(m) for m in scenario.masks}
+    return _visibilities(scenario.architecture, layers_of(scenario), scenario.masks)
+
+
+@lru_cache(maxsize=256)
+def _visibilities(architecture: str, layers: int, masks: tuple[Mask, ...]) -> dict[str, tuple[Visibility, ...]]:
+    chosen = {(m.relation, m.layer): _visibility(m) for m in masks}
     out = {}
-    for r in spec_of(scenario).relations:
+    for r in architectures()[architecture].relations:
         everywhere = chosen.get((r.name, None), r.default)
-        out[r.name] = tuple(chosen.get((r.name, layer), everywhere) for layer in layers)
+        out[r.name] = tuple(chosen.get((r.name, layer), everywhere) for layer in range(layers))
     return out
 
 
