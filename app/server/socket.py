@@ -1,0 +1,146 @@
+"""The one websocket: reads a browser's messages, sends its frames, and gives both an end. See docs/wire.md."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import cast
+
+from starlette.datastructures import QueryParams
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from app.server.admission import close_reason
+from app.server.wire import LARGEST_MESSAGE, LARGEST_NUMBER, Ack, Ask, Malformed, Ping, parse_message
+from app.session.audience import Connection, Role
+from app.session.lobby import Full, Lobby, Missing
+from app.session.session import Session
+
+MOST_CONNECTIONS = 64  # of one session
+CLOSING_TIME = 2.0  # seconds in which a page may take the last frames and the closing one
+_CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NUMBER = re.compile(r"-?\d{1,16}")
+_PARAMETERS = ("session", "client", "after", "epoch", "role")
+
+
+class Closed(Exception):
+    """The connection is to be closed with this code and reason."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Address:
+    """What the address of a socket asks for."""
+
+    session: str | None
+    client: str
+    after: int
+    epoch: int
+    role: Role
+
+
+def read_address(query: QueryParams) -> Address:
+    """Raises `Closed` 4400 for a parameter that is not allowed."""
+    for name in query:
+        if name not in _PARAMETERS:
+            raise Closed(4400, f"parameter {name[:40]!r} is unknown; allowed: {', '.join(_PARAMETERS)}")
+    client = query.get("client", secrets.token_urlsafe(16))
+    if not _CLIENT.fullmatch(client):
+        raise Closed(4400, f"client was given {client[:40]!r}; allowed: 1 to 64 of A-Z a-z 0-9 _ -")
+    role = query.get("role", "writer")
+    if role not in ("writer", "reader"):
+        raise Closed(4400, f"role was given {role[:40]!r}; allowed: writer, reader")
+    return Address(query.get("session"), client, _number(query, "after"), _number(query, "epoch"), cast(Role, role))
+
+
+def _number(query: QueryParams, name: str) -> int:
+    text = query.get(name, "0")
+    if not _NUMBER.fullmatch(text) or int(text) > LARGEST_NUMBER:
+        raise Closed(4400, f"{name} was given {text[:40]!r}; allowed: a whole number")
+    return int(text)
+
+
+async def serve(websocket: WebSocket, lobby: Lobby) -> None:
+    """One connection from its first frame to its last. Whatever happens to it, the session goes on."""
+    await websocket.accept()
+    code, reason = 1000, ""
+    try:
+        address = read_address(websocket.query_params)
+        session = await _find(lobby, address.session)
+        connection = session.join(address.client, address.role, address.after, address.epoch)
+        try:
+            code, reason = await _converse(websocket, session, connection)
+        finally:
+            session.leave(connection)
+    except Closed as closed:
+        code, reason = closed.code, closed.reason
+    with suppress(WebSocketDisconnect, RuntimeError, TimeoutError):
+        await asyncio.wait_for(websocket.close(code, close_reason(reason)), CLOSING_TIME)
+
+
+async def _find(lobby: Lobby, id: str | None) -> Session:
+    try:
+        session = await lobby.find(id)
+    except Missing as missing:
+        raise Closed(4404, str(missing)) from None
+    except Full as full:
+        raise Closed(4429, str(full)) from None
+    if session.connections >= MOST_CONNECTIONS:
+        raise Closed(4429, f"this session has {MOST_CONNECTIONS} connections, the most allowed; try again later")
+    return session
+
+
+async def _converse(websocket: WebSocket, session: Session, connection: Connection) -> tuple[int, str]:
+    """Read and send until one side ends it: the code and reason to close with."""
+    tasks = [
+        asyncio.create_task(_read(websocket, session, connection)),
+        asyncio.create_task(_send(websocket, connection)),
+        asyncio.create_task(connection.outbox.closed()),
+    ]
+    done, running = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+    for task in done:
+        if isinstance(error := task.exception(), Closed):
+            return error.code, error.reason
+        if error is not None and not isinstance(error, WebSocketDisconnect):
+            raise error
+    return connection.outbox.closing or (1000, "")
+
+
+async def _send(websocket: WebSocket, connection: Connection) -> None:
+    while (frame := await connection.outbox.next()) is not None:
+        await websocket.send_bytes(frame)
+
+
+async def _read(websocket: WebSocket, session: Session, connection: Connection) -> None:
+    while True:
+        message = await websocket.receive()
+        if message["type"] == "websocket.disconnect":
+            return
+        text = message.get("text")
+        if text is None:
+            raise Closed(1003, "a binary message was given; allowed: JSON text")
+        if len(text) > LARGEST_MESSAGE:
+            raise Closed(1009, f"a message of {len(text)} characters was given; allowed: at most {LARGEST_MESSAGE} bytes")
+        _take(session, connection, text)
+
+
+def _take(session: Session, connection: Connection, text: str) -> None:
+    try:
+        match parse_message(text):
+            case Ask(seq, command):
+                session.ask(connection, seq, command)
+            case Ack(seq):
+                session.ack(connection, seq)
+            case Ping(n):
+                session.pong(connection, n)
+    except Malformed as malformed:
+        session.refuse(connection, malformed.to, malformed.problems)

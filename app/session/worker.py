@@ -1,0 +1,288 @@
+"""Does a session's commands one after another, in the order they came, and plays while none waits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sqlite3
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from typing import assert_never
+
+from app.session.answers import Clients
+from app.session.audience import Audience, Connection, too_large
+from app.session.commands import (
+    DURABLE,
+    Analyse,
+    Back,
+    Cancel,
+    Change,
+    Choose,
+    Command,
+    Enter,
+    Fetch,
+    Go,
+    Look,
+    Open,
+    Pause,
+    Play,
+    Reset,
+    Share,
+    Step,
+    Undo,
+    Watch,
+)
+from app.session.events import Event, Notice, Opened, Problem, Refused, Shared, Values, Viewed
+from app.session.journal import NOTHING, Saved
+from app.session.outbox import LARGEST_VALUES, size
+from app.session.player import Player
+from app.session.record import Record
+from app.session.runner import Cancelled, Runner
+from app.session.services import Services
+
+log = logging.getLogger("lookback")
+
+LARGEST_VIEW = 8 * 1024  # bytes of JSON text
+PLAY_ALONE = 10.0  # seconds that a run plays on while nobody is connected
+
+Job = Callable[[], Awaitable[None]]
+
+
+class Worker:
+    """Owns what only one command at a time may touch: the engine, the view, the record in the journal."""
+
+    def __init__(self, session: str, services: Services, audience: Audience, clients: Clients, saved: Saved) -> None:
+        self.runner = Runner(services)
+        self.player = Player()
+        self._session = session
+        self._services = services
+        self._audience = audience
+        self._clients = clients
+        self._record = Record(session, services.journal, self.runner, saved.n)
+        self._view = saved.view
+        self._news: list[Notice] = []  # for the next one who joins
+        self._told_not_saved = False
+        self._jobs: deque[Job] = deque()
+        self._wake = asyncio.Event()
+        self._closing = False
+        self._task = asyncio.create_task(self._work(), name=f"session {session}")
+
+    async def restore(self, saved: Saved) -> None:
+        """Stand where the journal says. Raises what the engine raises."""
+        await self.runner.rebuild(saved)
+        if self.runner.engine is not None:
+            self._news.append(Notice("recovered", "The server was started again. The run stands where you left it."))
+
+    async def close(self) -> None:
+        """End, with a last snapshot. What runs is cancelled at its next event."""
+        self._closing = True
+        self.runner.cancel()
+        self._wake.set()
+        await self._task
+        with suppress(sqlite3.Error):
+            await self._record.save(self._clients.done(), now=True)
+
+    def queue(self, job: Job) -> None:
+        self._jobs.append(job)
+        self._wake.set()
+
+    async def _work(self) -> None:
+        while job := await self._next():
+            try:
+                await job()
+                await self._save()
+            except Exception as error:
+                await self._recover(error)
+
+    async def _next(self) -> Job | None:
+        """The job that waits longest; the next step of playing when none does and it is due; None at the end."""
+        while not self._jobs and not self._closing:
+            wait = self.player.wait()
+            if wait == 0:
+                return self._play_on
+            self._wake.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), wait)
+        return None if self._closing else self._jobs.popleft()
+
+    # --- commands
+
+    async def carry_out(self, connection: Connection, seq: int, command: Command) -> tuple[Problem, ...]:
+        """One command, on disk if it must last. Returns why it was not done."""
+        try:
+            await self._do(connection, command)
+        except Cancelled as cancelled:
+            if cancelled.heard:
+                await self._tell_all()
+            return cancelled.problems
+        except Refused as refusal:
+            return refusal.problems
+        except Exception as error:
+            return (await self._recover(error),)
+        if isinstance(command, DURABLE):
+            await self._keep(connection.client, seq, command)
+        return ()
+
+    async def _do(self, connection: Connection, command: Command) -> None:
+        match command:
+            case Watch():
+                await self._watch(connection, command)
+            case Look():
+                self._look(command)
+            case Play():
+                self._start_playing(command)
+            case Fetch() | Share() | Analyse():
+                await self._run(command, connection)
+            case Open() | Step() | Back() | Go() | Choose() | Enter() | Change() | Undo() | Reset():
+                await self._run(command, connection)
+            case Pause() | Cancel():
+                raise ValueError(f"{command.kind} acts at once; it never waits here")
+            case _:
+                assert_never(command)
+
+    async def _run(self, command: Command, asker: Connection | None = None) -> None:
+        await self.runner.run(command, self._audience.union(), partial(self._heard, asker))
+
+    def _heard(self, asker: Connection | None, event: Event, epoch: int) -> None:
+        """One event of the engine, on its way to whom it concerns."""
+        self._audience.at_epoch(epoch)
+        self.player.hear(event)
+        match event:
+            case Values(fetched=True) | Shared():
+                if isinstance(event, Values):
+                    _bounded(event)
+                if asker is not None:
+                    self._audience.say(asker, event)
+            case Values():
+                self._audience.spread(event)
+            case _:
+                self._audience.publish(self._filled(event))
+
+    async def _watch(self, connection: Connection, command: Watch) -> None:
+        old = connection.watch
+        self._audience.admit(connection, command.selectors)
+        try:
+            values = await self.runner.keyframe(command.selectors)
+            if values is not None:
+                self._audience.offer(connection, _bounded(values))
+        except Exception:
+            connection.look_at(old)
+            raise
+
+    def _look(self, command: Look) -> None:
+        length = len(json.dumps(command.view).encode())
+        if length > LARGEST_VIEW:
+            allowed = f"at most {LARGEST_VIEW} bytes of JSON"
+            raise Refused(Problem("view", f"{length} bytes", allowed, f"view was given {length} bytes; allowed: {allowed}"))
+        self._view = command.view
+        self._audience.publish(Viewed(self._view))
+
+    async def _keep(self, client: str, seq: int, command: Command) -> None:
+        with self._disk():
+            await self._record.keep(client, seq, command, self._clients.done())
+            self._told_not_saved = False
+
+    async def _save(self) -> None:
+        with self._disk():
+            await self._record.save(self._clients.done())
+
+    @contextmanager
+    def _disk(self) -> Iterator[None]:
+        """A disk that does not take it ends nothing, but people are told, once."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            log.error("Session %s cannot be saved: %s", self._session, error)
+            if not self._told_not_saved:
+                self._told_not_saved = True
+                message = f"This run cannot be saved ({error}): it lasts only as long as the server. Share it to keep it."
+                self._audience.publish(Notice("not_saved", message))
+
+    # --- playing
+
+    def _start_playing(self, play: Play) -> None:
+        if self.runner.engine is None or self.runner.ended:
+            message = "There is nothing to play: the run has ended, or no scenario is open. Go back, reset or open one."
+            raise Refused(Problem("command", play.kind, "a run that can step", message))
+        self.player.start(play)
+        self._audience.publish(self.player.state())
+
+    def stop_playing(self) -> None:
+        if self.player.play is not None:
+            self.player.play = None
+            self._audience.publish(self.player.state())
+
+    async def _play_on(self) -> None:
+        """One step of playing, kept like one that was asked for."""
+        play = self.player.play
+        if play is None:
+            return
+        self.player.step_begins(play)
+        step = Step(unit=play.unit)
+        try:
+            await self._run(step)
+        except Refused as refusal:
+            self.player.stop_reason = str(refusal)
+        else:
+            await self._keep("", -1, step)
+        if reason := self.player.stop_reason:
+            self._audience.publish(Notice("stopped", reason))
+        if reason or self.runner.ended or self._audience.alone_for() > PLAY_ALONE:
+            self.stop_playing()
+
+    # --- telling
+
+    async def introduce(self, connection: Connection) -> None:
+        """All that one who joins must know."""
+        events = [self._filled(e) for e in await self.runner.describe()]
+        self._audience.begin(connection, [*events, self.player.state(), Viewed(self._view)])
+        while self._news:
+            self._audience.publish(self._news.pop())
+
+    async def catch_up(self, connection: Connection) -> None:
+        """A keyframe for one that fell behind."""
+        values = await self.runner.keyframe(connection.watch)
+        if values is not None:
+            self._audience.offer(connection, values)
+
+    def _filled(self, event: Event) -> Event:
+        """The engine knows nothing of the view."""
+        return replace(event, view=self._view) if isinstance(event, Opened) else event
+
+    async def _tell_all(self) -> None:
+        """Everything anew, for everyone: after something was told that did not last."""
+        for event in await self.runner.describe():
+            self._audience.publish(self._filled(event))
+        for connection in list(self._audience.connections):
+            await self.catch_up(connection)
+
+    async def _recover(self, error: Exception) -> Problem:
+        """The engine failed, and what it holds may be half done: make it anew from the journal. Other sessions notice nothing."""
+        log.error("Session %s failed.", self._session, exc_info=error)
+        self.stop_playing()
+        message = f"The server failed here ({type(error).__name__}: {error}). The run stands where it stood before."
+        try:
+            saved = await self._services.journal.load(self._session)
+            await self.runner.rebuild(saved or NOTHING)
+            self._record.begin(saved.n if saved else 0)
+        except Exception:
+            log.exception("Session %s could not be made anew.", self._session)
+            self.runner.engine = None
+            message = f"The server failed here ({type(error).__name__}: {error}), and the run is lost. Open it anew."
+        self._audience.life += 1
+        self._audience.welcome(self.runner.engine is not None)
+        await self._tell_all()
+        self._audience.publish(Notice("stopped", message))
+        return Problem("command", "", "", message)
+
+
+def _bounded(values: Values) -> Values:
+    """Raises `Refused` where they are too large for one frame."""
+    if size(values.pieces) > LARGEST_VALUES:
+        given, allowed = f"{size(values.pieces) >> 20} MiB", f"at most {LARGEST_VALUES >> 20} MiB"
+        raise Refused(Problem("selectors", given, allowed, too_large(values)))
+    return values
