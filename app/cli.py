@@ -145,7 +145,7 @@ def _opening(data: Any) -> Any:
     from pydantic import ValidationError
 
     from app.session.commands import Open
-    from app.session.scenario import refused
+    from app.session.problems import refused
 
     if not isinstance(data, dict):
         raise BadInput(f"The scenario is {type(data).__name__}; allowed: a JSON object with its fields, for example {{}}")

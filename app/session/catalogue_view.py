@@ -45,7 +45,7 @@ def _architecture(spec: Spec) -> dict[str, Any]:
 def _taps(spec: Spec) -> list[dict[str, Any]]:
     scenario, device = defaults(spec.id, weights="random"), torch.device("cpu")
     model, _ = weights.build(scenario, device)
-    found, _ = probe(model, scenario, device)
+    found, _, _ = probe(model, scenario, device)
     return [
         {"path": t.path, "axes": list(t.axes), "type": t.type, "editable": t.editable} for t in found if t.type != "parameter"
     ]

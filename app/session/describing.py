@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torch import Tensor, nn
@@ -94,8 +94,11 @@ def lifetime(type: str) -> str:
     return "kept until the request ends" if type == "state" else "this call"
 
 
-def refuse_edits(scenario: Scenario, taps: Sequence[TapInfo]) -> None:
-    """Raise `Refused` for an edit that names no tap, one that has its own command, or more indices than the tap has axes."""
+def refuse_edits(scenario: Scenario, taps: Sequence[TapInfo], sizes: Mapping[str, int]) -> None:
+    """Raise `Refused` for an edit that names no tap, one that has its own command, or an index that its axes do not have.
+
+    `sizes`: of every axis that is not a row's; an edit may name a row that is not known yet.
+    """
     by_path = {t.path: t for t in taps if t.type != "parameter"}
     problems = []
     for i, edit in enumerate(scenario.edits):
@@ -111,6 +114,17 @@ def refuse_edits(scenario: Scenario, taps: Sequence[TapInfo]) -> None:
             allowed = f"up to {len(tap.axes)} numbers, for {' '.join(tap.axes)}"
             message = f"The edit of {edit.path} has too many indices ({len(edit.index)}); allowed: {allowed}"
             problems.append(Problem(f"edits.{i}.index", list(edit.index), allowed, message))
+        else:
+            problems += [
+                Problem(
+                    f"edits.{i}.index.{n}",
+                    at,
+                    f"0 to {sizes[axis] - 1}",
+                    f"{edit.path} has {sizes[axis]} places on axis {axis}; {at} was given",
+                )
+                for n, (axis, at) in enumerate(zip(tap.axes, edit.index, strict=False))
+                if at is not None and at >= sizes.get(axis, at + 1)
+            ]
     if problems:
         raise Refused(*problems)
 

@@ -47,7 +47,8 @@ from app.session.events import (
 from app.session.lineage import BUILD, Learner, Snapshots
 from app.session.moving import Moving
 from app.session.probe import probe
-from app.session.scenario import Scenario, defaults, parse, refused
+from app.session.problems import refused
+from app.session.scenario import Scenario, defaults, parse
 from app.session.standing import stand
 from app.session.timeline import Place, Timeline
 from models import Phase
@@ -131,14 +132,14 @@ class Engine(Moving):
         """A new model and a new history. What stood before goes only when the new one stands."""
         model, loaded = weights.build(scenario, self.device)
         learner = Learner(model)
-        taps, heads = probe(model, scenario, self.device)
-        describing.refuse_edits(scenario, taps)
+        taps, heads, sizes = probe(model, scenario, self.device)
+        describing.refuse_edits(scenario, taps, sizes)
         place = _entered(scenario, scenario.phase, 0)
         timeline = Timeline()
         root = timeline.add(None, {"kind": "open"}, "", place, BUILD, BUILD)
         standing = stand(learner, root, self.device)
         self.learner, self.timeline, self.snapshots, self.standing = learner, timeline, Snapshots(), standing
-        self.loaded, self.heads, self.schema, self.measured = loaded, heads, Schema(taps), {}
+        self.loaded, self.heads, self.widths, self.schema, self.measured = loaded, heads, sizes, Schema(taps), {}
         self._dirty = False
         self.epoch += 1
         yield from self._joined(watch)
@@ -187,7 +188,7 @@ class Engine(Moving):
             yield from self._build(scenario, watch)
             self.rebuilt_from.append(before)
             return
-        describing.refuse_edits(scenario, self.schema.taps)
+        describing.refuse_edits(scenario, self.schema.taps, self.widths)
         if scenario.requests != before.requests:  # another text: what was written for the old one does not hold
             place = _entered(scenario, place.phase, place.updates) if place.phase != "train" else place
         changed = replace(place, scenario=scenario)

@@ -8,7 +8,7 @@ import zlib
 from typing import Any
 
 from app.session.events import Problem, Refused
-from app.session.scenario import shorten
+from app.session.problems import shorten
 
 LONGEST = 16_000  # characters of a fragment that browsers and chat programs still carry
 

@@ -12,15 +12,22 @@ from models import Inputs, Rows
 from models.parts.tap import Record, Recorder
 
 
-def probe(model: nn.Module, scenario: Scenario, device: torch.device) -> tuple[tuple[TapInfo, ...], dict[str, int]]:
-    """The contract of every tap and parameter, and heads by relation name. Masks of the scenario are left aside."""
+def probe(
+    model: nn.Module, scenario: Scenario, device: torch.device
+) -> tuple[tuple[TapInfo, ...], dict[str, int], dict[str, int]]:
+    """The contract of every tap and parameter, heads by relation name, and the size of every axis that is not a row's.
+
+    Masks of the scenario are left aside.
+    """
     spec, task = given.spec_of(scenario), given.task_of(scenario)
     two = Rows(torch.ones(1, 2, dtype=torch.int64, device=device), torch.tensor([2], device=device))
     recorder = Recorder()
     with torch.no_grad():
         model(Inputs(two, None if task.source is None else two), model.initial_state(1), recorder)  # type: ignore[operator]
     tape = recorder.tape.finish()
-    return describing.taps(tape, model), {r.name: _heads(tape.records, r.path) for r in spec.relations}
+    heads = {r.name: _heads(tape.records, r.path) for r in spec.relations}
+    sizes = {axis: size for axis, size in tape.sizes.items() if axis.rstrip("'") not in ("b", "s", "t")}
+    return describing.taps(tape, model), heads, sizes
 
 
 def _heads(records: dict[str, Record], path: str) -> int:

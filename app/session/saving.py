@@ -80,7 +80,7 @@ def restore(engine: Engine, data: bytes) -> Engine:
     scenario = timeline.here.place.scenario
     model, engine.loaded = weights.build(scenario, engine.device)
     engine.learner = Learner(model)
-    taps, engine.heads = probe(model, scenario, engine.device)
+    taps, engine.heads, engine.widths = probe(model, scenario, engine.device)
     engine.schema, engine.timeline, engine.epoch = Schema(taps), timeline, head["epoch"]
     engine.rebuilt_from = [Scenario.model_validate_json(json.dumps(s)) for s in head["rebuilt_from"]]
     if head["owned"]:

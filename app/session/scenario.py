@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from app.session.events import Problem, Refused
+from app.session.problems import refused as refused
+from app.session.problems import shorten as shorten
 from models import Phase, Spec
 from models.catalogue import architectures, read_config, tasks
+from models.tasks import Task
 
 VERSION: Literal[1] = 1
 MAX_TOKENS = 128
@@ -36,7 +39,16 @@ class SpecialToken(_Value):
     special: Literal["<pad>", "<bos>", "<eos>", "<unk>"]
 
 
-Word = Annotated[str, Field(min_length=1, max_length=MAX_WORD)]
+def _printable(word: str) -> str:
+    """No character that has no form of its own, or turns the direction of the text around it."""
+    bad = next((c for c in word if unicodedata.category(c) in ("Cc", "Cs") or c in _DIRECTION), None)
+    if bad is not None:
+        raise ValueError(f"text without control characters (it holds U+{ord(bad):04X}; remove it)")
+    return word
+
+
+_DIRECTION = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
+Word = Annotated[str, Field(min_length=1, max_length=MAX_WORD), AfterValidator(_printable)]
 Tokens = Annotated[tuple[Word | SpecialToken, ...], Field(max_length=MAX_TOKENS)]
 
 
@@ -67,7 +79,7 @@ class TapEdit(_Value):
     """An intervention at a tap: put `value` at `index` (one number or null for "all" per axis), or multiply by `scale`."""
 
     path: Annotated[str, Field(min_length=1, max_length=200)]
-    index: Annotated[tuple[int | None, ...], Field(max_length=8)] = ()
+    index: Annotated[tuple[Annotated[int, Field(ge=0)] | None, ...], Field(max_length=8)] = ()
     action: Literal["set", "scale"]
     value: float
     enabled: bool = True
@@ -112,7 +124,7 @@ class Scenario(_Value):
 def parse(data: Any) -> Scenario:
     """A normalised scenario from plain data (JSON). Raises `Refused` with every problem found."""
     try:
-        scenario = Scenario.model_validate_json(json.dumps(data))
+        scenario = Scenario.model_validate_json(json.dumps(_with_requests(data)))
     except (ValidationError, ValueError, RecursionError) as error:
         raise refused(error) from None
     problems = [*_unknown_names(scenario)] or [*_conflicts(scenario)]
@@ -121,31 +133,21 @@ def parse(data: Any) -> Scenario:
     return _normalise(scenario)
 
 
-def refused(error: Exception, prefix: str = "") -> Refused:
-    """A pydantic (or JSON) error as problems a person can act on: field, what was given, what is allowed."""
-    if not isinstance(error, ValidationError):
-        return Refused(Problem(prefix or "scenario", None, "JSON data", f"This is not JSON data: {error}"))
-    return Refused(*(_problem(e, prefix) for e in error.errors()))
+def _with_requests(data: Any) -> Any:
+    """A scenario without requests reads its task's first example."""
+    if not isinstance(data, dict) or "requests" in data:
+        return data
+    spec = architectures().get(data.get("architecture", Scenario.model_fields["architecture"].default))
+    task = tasks().get(data.get("task", Scenario.model_fields["task"].default))
+    if spec is None or task is None:
+        return data
+    return {**data, "requests": [_example(spec, task)]}
 
 
-def _problem(error: Any, prefix: str) -> Problem:
-    place = ".".join(str(p) for p in error["loc"] if p not in ("str", "SpecialToken"))
-    field = ".".join(p for p in (prefix, place) if p) or "scenario"
-    given = shorten(error["input"])
-    if error["type"] == "extra_forbidden":
-        return Problem(field, given, "no such field", f"{field} is not a field; remove it")
-    allowed = error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    return Problem(field, given, allowed, f"{field} was given {given!r}; allowed: {allowed}")
-
-
-def shorten(value: Any, limit: int = 80) -> Any:
-    """What was given, short enough to be quoted back: plain numbers and short text stay as they are."""
-    if value is None or isinstance(value, bool | int):
-        return value if not isinstance(value, int) or abs(value) < 10**18 else f"{str(value)[:20]}..."
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
+def _example(spec: Spec, task: Task) -> dict[str, Any]:
+    preset = task.presets[0]
+    request = {"source": preset.source, "target": preset.target}
+    return request if spec.capabilities.has_source else {"target": request["target"]}
 
 
 def _one_of(field: str, given: Any, allowed: Iterable[str], what: str) -> Problem:
@@ -168,6 +170,7 @@ def _conflicts(scenario: Scenario) -> Iterator[Problem]:
         yield Problem(f"config.{name}", given, allowed, f"config.{name} was given {given!r}; allowed: {allowed}")
     if scenario.task not in spec.tasks:
         yield _one_of("task", scenario.task, spec.tasks, f"for {spec.name}, task")
+        return  # its requests belong to another task
     if scenario.phase not in spec.phases:
         yield _one_of("phase", scenario.phase, spec.phases, f"for {spec.name}, phase")
     yield from _request_problems(scenario, spec)
@@ -209,10 +212,5 @@ def _normalise(scenario: Scenario) -> Scenario:
 
 def defaults(architecture: str = "encoder_decoder", task: str | None = None, **fields: Any) -> Scenario:
     """A scenario to begin with: the task's first preset as the one request."""
-    spec = architectures()[architecture]
-    task = task or spec.tasks[0]
-    preset = tasks()[task].presets[0]
-    request = {"source": preset.source, "target": preset.target}
-    if not spec.capabilities.has_source:
-        request.pop("source")
-    return parse({"architecture": architecture, "task": task, "requests": [request], **fields})
+    task = task or architectures()[architecture].tasks[0]
+    return parse({"architecture": architecture, "task": task, **fields})

@@ -35,6 +35,7 @@ class Told:
         self.loaded: dict[str, Any] = {}
         self.schema = Schema(())
         self.heads: dict[str, int] = {}
+        self.widths: dict[str, int] = {}
         self.measured: dict[str, Check] = {}
 
     @property

@@ -513,6 +513,10 @@ def test_a_loss_that_is_no_number_is_not_learned_from() -> None:
             Change(fields={"edits": [{"path": "decoder.layer0.self.q", "index": [0] * 8, "action": "set", "value": 1.0}]}),
             "too many indices",
         ),
+        (
+            Change(fields={"edits": [{"path": "decoder.layer0.self.q", "index": [0, 2], "action": "set", "value": 1.0}]}),
+            "has 2 places on axis h; 2 was given",
+        ),
         (Change(fields={"edits": [{"path": "decoder.nowhere", "action": "set", "value": 1.0}]}), "decoder.nowhere"),
         (Open(scenario={"requests": [{"source": []}]}), "requests.0.source is empty"),
         (Open(scenario=scenario(), log=({"command": {"kind": "back"}},)), "A log holds no back"),

@@ -1,0 +1,82 @@
+"""Validation errors in words that a person can act on: which field, what was given, what is allowed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.session.events import Problem, Refused
+
+_TYPES = {
+    "int": "a whole number",
+    "float": "a number",
+    "string": "text",
+    "bool": "true or false",
+    "tuple": "a list",
+    "list": "a list",
+    "dict": "an object",
+    "model": "an object",
+    "dataclass": "an object",
+    "none_required": "null",
+}
+_UNION_BRANCHES = ("constrained-str", "SpecialToken", "function-after")  # of a word or special token
+
+
+def refused(error: Exception, prefix: str = "") -> Refused:
+    """A pydantic (or JSON) error as a refusal, with one problem for each field."""
+    if not isinstance(error, ValidationError):
+        return Refused.one(prefix or "scenario", None, "JSON data", f"This is not JSON data: {error}")
+    found: dict[str, Problem] = {}
+    for e in error.errors():
+        found.setdefault(_field(e, prefix), _problem(e, prefix))
+    # pydantic says some things twice: the other branch of a union, a list that is short because its items are wrong
+    return Refused(*(p for f, p in found.items() if not any(other.startswith(f"{f}.") for other in found)))
+
+
+def shorten(value: Any, limit: int = 80) -> Any:
+    """What was given, short enough to be quoted back: plain numbers and short text stay as they are."""
+    if value is None or isinstance(value, bool | int):
+        return value if not isinstance(value, int) or abs(value) < 10**18 else f"{str(value)[:20]}..."
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
+
+
+def _field(error: Any, prefix: str) -> str:
+    place = ".".join(str(p) for p in error["loc"] if str(p).split("[")[0] not in _UNION_BRANCHES)
+    return ".".join(p for p in (prefix, place) if p) or "scenario"
+
+
+def _problem(error: Any, prefix: str) -> Problem:
+    field = _field(error, prefix)
+    if error["type"] == "extra_forbidden":
+        return Problem(field, shorten(error["input"]), "no such field", f"{field} is not a field; remove it")
+    if error["type"] == "missing":
+        return Problem(field, None, "a value", f"{field} is missing; give it")
+    given, allowed = _sides(error)
+    return Problem(field, given, allowed, f"{field} was given {given!r}; allowed: {allowed}")
+
+
+def _sides(error: Any) -> tuple[Any, str]:
+    """What was given and what is allowed, by the kind of error."""
+    kind, more, value = error["type"], error.get("ctx", {}), error["input"]
+    match kind:
+        case "too_long":
+            return f"{len(value)} items" if hasattr(value, "__len__") else shorten(value), f"at most {more['max_length']} items"
+        case "too_short":
+            return shorten(value), f"at least {more['min_length']} items"
+        case "string_too_long":
+            return shorten(value), f"at most {more['max_length']} characters"
+        case "string_too_short":
+            return value, f"at least {more['min_length']} characters"
+        case "finite_number":
+            return str(value), "a finite number"
+        case "literal_error":
+            return shorten(value), more["expected"].replace("'", "")
+    if kind.endswith(("_type", "_parsing")) and kind.rsplit("_", 1)[0] in _TYPES:
+        return shorten(value), _TYPES[kind.rsplit("_", 1)[0]]
+    allowed = error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    return shorten(value), allowed.replace("greater than or equal to", "at least").replace("less than or equal to", "at most")
