@@ -1,0 +1,59 @@
+// @ts-check
+/** A canvas that stays in place while a long input moves under it: native scrolling, drawing only what is seen. */
+
+import { fit } from "./canvas.mjs";
+import { h } from "./dom.mjs";
+
+/** @typedef {{element: HTMLElement, space: HTMLElement, canvas: HTMLCanvasElement, redraw: () => void, followed: string}} Pan */
+
+/** @param {Record<string, any>} attributes of the canvas @param {string} [className] @returns {Pan} */
+export function pan(attributes, className = "") {
+  const canvas = h("canvas", { ...attributes, class: "pan-canvas" });
+  const space = h("div", { class: "pan-space" }, canvas);
+  const element = h("div", { class: `pan ${className}` }, space);
+  const made = { element, space, canvas, redraw: () => {}, followed: "" };
+  element.addEventListener("scroll", () => requestAnimationFrame(() => made.redraw()), { passive: true });
+  return made;
+}
+
+/** Size the ground to its content and fit the canvas to what is seen.
+ * @param {Pan} p @param {number} width @param {number} [height] of all content; 0: as large as what is seen
+ * @returns {[CanvasRenderingContext2D, number, number, number, number]} context, width, height, scrolled right, scrolled down */
+export function seen(p, width, height = 0) {
+  size(p.space, Math.ceil(width), Math.ceil(height));
+  const [w, h] = [p.element.clientWidth, p.element.clientHeight];
+  pixels(p.canvas.style, "width", w);
+  pixels(p.canvas.style, "height", h);
+  const [g] = fit(p.canvas);
+  return [g, w, h, p.element.scrollLeft, p.element.scrollTop];
+}
+
+/** @param {HTMLElement} space @param {number} width @param {number} height */
+function size(space, width, height) {
+  pixels(space.style, "minWidth", width);
+  pixels(space.style, "minHeight", height);
+}
+
+/** @param {any} style @param {string} name @param {number} value */
+function pixels(style, name, value) {
+  const text = `${value}px`;
+  if (style[name] !== text) style[name] = text;
+}
+
+/** Bring a place into view, once for each `name`: what a person scrolled to afterwards stays.
+ * @param {Pan} p @param {string} name @param {{left: number, right: number} | null} x @param {{top: number, bottom: number} | null} [y] */
+export function follow(p, name, x, y = null) {
+  if (p.followed === name) return;
+  p.followed = name;
+  const e = p.element;
+  if (x) e.scrollLeft = within(e.scrollLeft, e.clientWidth, x.left, x.right);
+  if (y) e.scrollTop = within(e.scrollTop, e.clientHeight, y.top, y.bottom);
+}
+
+/** Where to scroll so that from..to is seen, moving as little as possible. Pure.
+ * @param {number} scroll @param {number} room @param {number} from @param {number} to */
+export function within(scroll, room, from, to) {
+  if (from < scroll) return Math.max(0, from);
+  if (to > scroll + room) return to - room;
+  return scroll;
+}

@@ -1,0 +1,193 @@
+// @ts-check
+/** What the page looks at, found in the world: the relation, its rows, the current row, the taps of its read. Pure. */
+
+import { compile } from "./visibility.mjs";
+import { leaf, number } from "./words.mjs";
+
+/** @typedef {import("./types").World} World */
+/** @typedef {import("./types").Known} Known */
+/** @typedef {import("./types").Selector} Selector */
+/** @typedef {{token: string, id: number, state: "known" | "new" | "padded" | "unknown", origin: string, text: string | null}} Row */
+
+/** @param {World} world */
+export const phase = (world) => world.moved?.phase ?? world.opened?.scenario?.phase ?? "decode";
+
+/** How many requests (in training: sequences of the batch) there are at this moment.
+ * @param {World} world @returns {number} */
+export function requestCount(world) {
+  if (phase(world) === "train") return world.moved?.train?.rows?.length ?? 0;
+  return world.moved?.requests?.length ?? 0;
+}
+
+/** @param {World} world */
+export const request = (world) => Math.max(0, Math.min(world.look.request, requestCount(world) - 1));
+
+/** The request that the page looks at, outside training.
+ * @param {World} world @returns {any | null} */
+export const requestView = (world) => (phase(world) === "train" ? null : (world.moved?.requests?.[request(world)] ?? null));
+
+/** The rows of the sequence that the page looks at, in training.
+ * @param {World} world @returns {any[]} */
+export const trainRows = (world) => (phase(world) === "train" ? (world.moved?.train?.rows?.[request(world)] ?? []) : []);
+
+/** The rows of one owner, as a strip shows them.
+ * @param {World} world @param {"s" | "t"} owner @returns {Row[]} */
+export function rows(world, owner) {
+  if (phase(world) !== "train") return requestView(world)?.[owner === "s" ? "source" : "target"] ?? [];
+  if (owner === "s") return world.moved?.train?.sources?.[request(world)] ?? [];
+  return trainRows(world).map((r) => ({ token: r.input, id: -1, state: r.key_valid ? "known" : "padded", origin: "task", text: null }));
+}
+
+/** @param {Row} row */
+export const known = (row) => row.state === "known" || row.state === "new";
+
+/** @param {Row[]} list index of the last row that is real, or -1 */
+export function lastKnown(list) {
+  for (let i = list.length - 1; i >= 0; i--) if (known(list[i])) return i;
+  return -1;
+}
+
+/** The relation, layer and head that the page looks at, held inside what there is. While the op cursor stands on a read, it is that read.
+ * @param {World} world @returns {{info: any, layer: number, head: number} | null} */
+export function relation(world) {
+  const all = world.opened?.relations ?? [];
+  const { look } = world;
+  if (!all.length) return null;
+  const cursor = look.op ? readAt(all, look.op) : null;
+  const info = cursor?.info ?? all.find((/** @type {any} */ r) => r.name === look.relation) ?? all[all.length - 1];
+  return { info, layer: cursor?.layer ?? clamp(look.layer, info.layers), head: clamp(look.head, info.heads) };
+}
+
+/** The read that lies at or around a path, if one does.
+ * @param {any[]} relations @param {string} path @returns {{info: any, layer: number} | null} */
+export function readAt(relations, path) {
+  for (const info of relations) {
+    for (let layer = 0; layer < info.layers; layer++) {
+      const base = scope(info, layer);
+      if (path === base || path.startsWith(`${base}.`)) return { info, layer };
+    }
+  }
+  return null;
+}
+
+/** @param {number} value @param {number} size */
+const clamp = (value, size) => Math.max(0, Math.min(size - 1, value));
+
+/** What the page looks at inside the map: the locked cell, or the newest read.
+ * @param {World} world @returns {{row: number, key: number | null, locked: boolean}} */
+export function focus(world) {
+  const at = relation(world);
+  if (!at) return { row: -1, key: null, locked: false };
+  const lock = world.look.lock;
+  if (lock) return { row: lock.row, key: lock.key, locked: true };
+  return { row: newest(world, at.info.query), key: null, locked: false };
+}
+
+/** The row that the page follows: the one that decides; in training the one with the largest loss.
+ * @param {World} world @param {"s" | "t"} owner */
+export function newest(world, owner) {
+  const list = rows(world, owner);
+  if (owner === "s") return lastKnown(list);
+  if (phase(world) === "train") return hardest(world) ?? lastKnown(list);
+  const row = requestView(world)?.decision_row;
+  return row === null || row === undefined || row >= list.length ? lastKnown(list) : row;
+}
+
+/** The training row with the largest loss among those that count, or null before the loss is known.
+ * @param {World} world @returns {number | null} */
+export const hardest = (world) => largest(trainRows(world), "loss");
+
+/** @param {any[]} list @param {"loss" | "gradient"} field @returns {number | null} */
+export function largest(list, field) {
+  let best = null;
+  let top = -Infinity;
+  list.forEach((row, i) => {
+    const value = row.counts && row[field] !== null ? number(row[field]) : NaN;
+    if (value > top) [best, top] = [i, value];
+  });
+  return best;
+}
+
+/** The token that a query row decides: the label in training, else the next row's token, or the choice that Step takes.
+ * @param {World} world @param {"s" | "t"} owner @param {number} row */
+export function decides(world, owner, row) {
+  if (owner === "s" || row < 0) return "";
+  if (phase(world) === "train") return trainRows(world)[row]?.label ?? "";
+  const view = requestView(world);
+  if (row === view?.decision_row) return choice(view)?.token ?? "";
+  const next = view?.target?.[row + 1];
+  return next && next.state !== "padded" ? next.token : "";
+}
+
+/** What Step takes: the candidate with the chosen id.
+ * @param {any} view @returns {any | null} */
+export const choice = (view) => view?.candidates?.find((/** @type {any} */ c) => c.id === view.choice) ?? null;
+
+/** @param {any} info a relation @param {number} layer */
+export const scope = (info, layer) => info.path.replace("{layer}", String(layer));
+
+/** The visibility of a relation in one layer, ready to be asked.
+ * @param {any} info a relation @param {number} layer */
+export const visibility = (info, layer) => compile(info.masks[layer] ?? info.default);
+
+/** The taps of one read, by what they are. Types say which are scores and weights; the value vectors by name and axes, and what the
+ * read gives (one vector for each head and query row) by standing after the weights.
+ * @param {World} world @param {any} info @param {number} layer
+ * @returns {{scores: string, weights: string, value: string | null, output: string | null}} */
+export function tapsOf(world, info, layer) {
+  const base = scope(info, layer);
+  const taps = (world.schema?.taps ?? []).filter((/** @type {any} */ t) => t.path.startsWith(base + ".") && t.type !== "parameter");
+  const find = (/** @type {string[]} */ types) => taps.find((/** @type {any} */ t) => types.includes(t.type));
+  const weights = find(["weights", "coefficients"]);
+  const at = taps.indexOf(weights);
+  /** @param {any} t @param {string} owner rows of it, one vector for each head */
+  const perHead = (t, owner) => t.type === "hidden" && t.axes.length === 4 && /^[hg]$/.test(t.axes[1]) && t.axes[2].replace("'", "") === owner;
+  const rows = taps.filter((/** @type {any} */ t) => perHead(t, info.key));
+  const after = taps.filter((/** @type {any} */ t, /** @type {number} */ i) => i > at && at >= 0 && perHead(t, info.query));
+  return {
+    scores: find(["scores"])?.path ?? `${base}.scores`,
+    weights: weights?.path ?? `${base}.weights`,
+    value: rows.find((/** @type {any} */ t) => /^(v|value|values)$/.test(leaf(t.path)))?.path ?? null,
+    output: after[0]?.path ?? null,
+  };
+}
+
+/** Weights and scores of the selected relation, layer, head and request, in full precision. Views that show the same read ask for
+ * the same, so that it crosses the wire once.
+ * @param {World} world @returns {Selector[]} */
+export function readSelectors(world) {
+  const at = relation(world);
+  if (!at) return [];
+  const taps = tapsOf(world, at.info, at.layer);
+  const index = { b: request(world), h: at.head };
+  return [
+    { path: taps.weights, index, dtype: "f32" },
+    { path: taps.scores, index, dtype: "f32" },
+  ];
+}
+
+/** One head's numbers by (row, key), NaN where nothing is known. An axis that was picked is as long as its index, or 1.
+ * @param {Known | undefined} found @param {number} request @param {number} head
+ * @returns {(row: number, key: number) => number} */
+export function cells(found, request, head) {
+  if (!found) return () => NaN;
+  const b = Math.min(request, found.shape[0] - 1);
+  if (found.axes.length === 3) return (row, key) => found.at(b, row, key);
+  const h = Math.min(head, found.shape[1] - 1);
+  return (row, key) => found.at(b, h, row, key);
+}
+
+/** The weights (0) or scores (1) of `readSelectors` as a view got them.
+ * @param {World} world @param {string} view @param {number} [selector] */
+export const readCells = (world, view, selector = 0) => cells(world.values(view, selector)[0], request(world), relation(world)?.head ?? 0);
+
+/** The keys that one row may read, with what it gives them, largest first.
+ * @param {(row: number, key: number) => number} weight @param {number} row @param {number} keys @returns {{key: number, weight: number}[]} */
+export function reads(weight, row, keys) {
+  const list = [];
+  for (let key = 0; key < keys; key++) {
+    const value = weight(row, key);
+    if (Number.isFinite(value) && value > 0) list.push({ key, weight: value });
+  }
+  return list.sort((a, b) => b.weight - a.weight);
+}

@@ -1,0 +1,309 @@
+// @ts-check
+/** Who reads whom: key rows above, query rows below, ribbons as wide as the weight; then the decision. */
+
+import * as draw from "../lib/canvas.mjs";
+import { h, list, set, text } from "../lib/dom.mjs";
+import { follow, pan, seen } from "../lib/pan.mjs";
+import * as read from "../lib/reads.mjs";
+import { percent, probability, requestName, shown } from "../lib/words.mjs";
+
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
+/** @typedef {ReturnType<typeof layout>} Layout */
+
+const GHOST = 0.2; // an earlier row's read below this share is not drawn
+
+/** Where the places of both strips lie. Pure.
+ * @param {number} width seen @param {number} height @param {number} places of the longer strip */
+export function layout(width, height, places) {
+  const small = width < 560;
+  const left = small ? 0 : 128;
+  const slot = Math.max(small ? 58 : 62, Math.min(92, (width - left - 4) / Math.max(1, places)));
+  const pad = slot > 70 ? 8 : 4;
+  const chip = height < 135 ? 24 : 30;
+  const ids = height >= 150;
+  const top = 14;
+  const bottom = height - chip - (ids ? 30 : 17);
+  return {
+    small, left, slot, pad, chip, ids, top, bottom, size: slot > 80 ? 14 : slot > 66 ? 13 : 12,
+    width: left + places * slot + 4,
+    /** @param {number} i */
+    x: (i) => left + i * slot + pad / 2,
+    /** @param {number} i */
+    middle: (i) => left + (i + 0.5) * slot,
+  };
+}
+
+/** The places of the query strip: its rows, then the decision, then one that is not known yet.
+ * @param {World} world @param {"s" | "t"} owner */
+export function places(world, owner) {
+  const rows = read.rows(world, owner).map((row, i) => ({ kind: kindOf(row), token: shown(row.token), id: row.id, text: row.text, would: row.would ?? null }));
+  const view = read.requestView(world);
+  if (owner === "s" || !view || view.finished) return rows;
+  const lead = read.choice(view);
+  const next = lead ? { kind: "next", token: shown(lead.token), id: lead.id, text: null, would: null } : null;
+  const later = { kind: "unknown", token: "", id: -1, text: null, would: null };
+  return next ? [...rows, next, later] : [...rows, later];
+}
+
+/** A row that was decided but not given to the model yet looks like a decision.
+ * @param {read.Row} row */
+const kindOf = (row) => (row.state === "unknown" && (row.origin === "model" || row.origin === "chosen") ? "next" : row.state);
+
+/** How each key row stands to the current query row.
+ * @param {World} world @param {(row: number, key: number) => number} weight @param {number} row */
+export function keyReads(world, weight, row) {
+  const at = read.relation(world);
+  if (!at) return [];
+  const mask = read.visibility(at.info, at.layer);
+  return read.rows(world, at.info.key).map((key, i) => {
+    const state = !read.known(key) ? key.state : mask.own(row, i) === false ? "user" : !mask.allows(row, i) ? "model" : "open";
+    return { key: i, state, weight: state === "open" ? weight(row, i) : 0 };
+  });
+}
+
+/** What a screen reader hears instead of the ribbons.
+ * @param {World} world @param {(row: number, key: number) => number} weight */
+export function description(world, weight) {
+  const at = read.relation(world);
+  const { row } = read.focus(world);
+  const queries = at ? read.rows(world, at.info.query) : [];
+  if (!at || !queries[row]) return "Nothing is read yet";
+  const keys = read.rows(world, at.info.key);
+  const top = read.reads(weight, row, keys.length).slice(0, 4).map((r) => `${percent(r.weight)} ${shown(keys[r.key].token)}`);
+  return `${at.info.title}, layer ${at.layer + 1} head ${at.head + 1}: row ${row} ${shown(queries[row].token)} reads ${top.join(", ") || "nothing known"}`;
+}
+
+/** @type {WeakMap<HTMLElement, import("../lib/pan.mjs").Pan>} */
+const pans = new WeakMap();
+
+/** @type {import("../lib/types").View} */
+export default {
+  id: "read",
+  title: "Who reads whom",
+  slot: "read",
+  phases: ["prefill", "decode"],
+  wants: (world) => read.readSelectors(world).slice(0, 1),
+
+  mount(element) {
+    const p = pan({ role: "img", "aria-label": "Who reads whom" }, "read-pan");
+    pans.set(element, p);
+    element.append(h("div", { class: "seg tabs", role: "group", "aria-label": "Request", hidden: true }), p.element);
+  },
+
+  draw(element, world, context) {
+    tabs(/** @type {any} */ (element.firstElementChild), world, context, "request");
+    const p = /** @type {import("../lib/pan.mjs").Pan} */ (pans.get(element));
+    const paint = () => strips(p, world);
+    p.redraw = paint;
+    const geo = paint();
+    set(p.canvas, "aria-label", description(world, read.readCells(world, "read")));
+    p.canvas.onclick = (event) => geo && lockAt(event, p, geo, world, context);
+  },
+};
+
+/** One button for each request or sequence; hidden where there is one.
+ * @param {HTMLElement} element @param {World} world @param {Context} context @param {string} word */
+export function tabs(element, world, context, word) {
+  const count = read.requestCount(world);
+  element.hidden = count < 2;
+  list(element, Array.from({ length: count < 2 ? 0 : count }), (_, i) => i, (_, i) => h("button", { type: "button" }, requestName(i)), (button, _, i) => {
+    set(button, "aria-pressed", String(i === read.request(world)));
+    set(button, "aria-label", `Look at ${word} ${requestName(i)}`);
+    button.onclick = () => context.look({ request: i, lock: null });
+  });
+}
+
+/** @param {import("../lib/pan.mjs").Pan} p @param {World} world @returns {Layout | null} */
+function strips(p, world) {
+  const at = read.relation(world);
+  if (!at) return (seen(p, 0), null);
+  const weight = read.readCells(world, "read");
+  const { row } = read.focus(world);
+  const keys = read.rows(world, at.info.key);
+  const queries = places(world, at.info.query);
+  const count = Math.max(keys.length, queries.length);
+  const geo = layout(p.element.clientWidth, p.element.clientHeight, count);
+  follow(p, `${world.moved?.at} ${row} ${count}`, row < 0 ? null : { left: geo.x(row) - geo.left - geo.slot, right: geo.x(row) + 3 * geo.slot });
+  const [g, width, height, scrolled] = seen(p, geo.width);
+  g.save();
+  g.beginPath();
+  g.rect(geo.left - 4, 0, width, height);
+  g.clip();
+  g.translate(-scrolled, 0);
+  const shownPlace = (/** @type {number} */ i) => geo.x(i) - scrolled < width && geo.x(i) + geo.slot - scrolled > geo.left;
+  ghosts(g, geo, weight, row, keys.length, shownPlace);
+  const reads = keyReads(world, weight, row);
+  ribbons(g, geo, reads, row);
+  const top = reads.reduce((best, r) => (r.weight > (reads[best]?.weight ?? 0) ? r.key : best), -1);
+  keys.forEach((key, i) => shownPlace(i) && keyChip(g, geo, key, i, i === top));
+  numbers(g, geo, reads, row, top);
+  queries.forEach((place, i) => shownPlace(i) && queryChip(g, geo, place, i, i === row, decidesText(world, at.info.query, queries, i)));
+  if (at.info.query === "t") decision(g, geo, world, queries);
+  g.restore();
+  if (geo.left) gutter(g, geo, at.info);
+  return geo;
+}
+
+/** Earlier rows' main reads, as grey ghosts.
+ * @param {CanvasRenderingContext2D} g @param {Layout} geo @param {(row: number, key: number) => number} weight
+ * @param {number} row @param {number} keys @param {(i: number) => boolean} near */
+function ghosts(g, geo, weight, row, keys, near) {
+  for (let r = 0; r < row; r++) {
+    for (let key = 0; key < keys; key++) {
+      const w = weight(r, key);
+      if (w > GHOST && (near(r) || near(key))) draw.ribbon(g, geo.middle(key), geo.top + geo.chip + 3, geo.middle(r), geo.bottom - 3, Math.max(1.5, w * 15), draw.css("--ribbon-ghost"));
+    }
+  }
+}
+
+/** The current row's reads in the colour of values; what you hid is dashed and crossed.
+ * @param {CanvasRenderingContext2D} g @param {Layout} geo @param {ReturnType<typeof keyReads>} reads @param {number} row */
+function ribbons(g, geo, reads, row) {
+  const [y0, y1] = [geo.top + geo.chip, geo.bottom];
+  const widest = Math.min(geo.slot * 0.62, 44);
+  for (const r of reads) {
+    if (r.state === "user") hidden(g, geo.middle(r.key), y0 + 4, geo.middle(row) + 26, y1 - 4);
+    else if (r.state === "model") draw.cross(g, geo.middle(r.key), y0 + 9, 3, "--ink-3");
+    else if (r.weight > 0.004) draw.ribbon(g, geo.middle(r.key), y0 + 2, geo.middle(row), y1 - 2, Math.max(1.2, r.weight * widest), draw.alpha(draw.css("--v-fill"), Math.min(0.97, 0.3 + 0.75 * r.weight)));
+  }
+}
+
+/** @param {CanvasRenderingContext2D} g @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 */
+function hidden(g, x0, y0, x1, y1) {
+  const m = (y0 + y1) / 2;
+  g.setLineDash([3, 4]);
+  g.strokeStyle = draw.css("--ink-3");
+  g.lineWidth = 1.2;
+  g.beginPath();
+  g.moveTo(x0, y0);
+  g.bezierCurveTo(x0, m, x1, m, x1, y1);
+  g.stroke();
+  g.setLineDash([]);
+  const [x, y] = [x0 + (x1 - x0) * 0.3, y0 + (y1 - y0) * 0.36];
+  g.fillStyle = draw.css("--surface");
+  g.beginPath();
+  g.arc(x, y, 8, 0, 7);
+  g.fill();
+  draw.cross(g, x, y);
+}
+
+/** @param {CanvasRenderingContext2D} g @param {Layout} geo @param {read.Row} row @param {number} i @param {boolean} top */
+function keyChip(g, geo, row, i, top) {
+  const name = geo.ids && geo.slot > 60 && row.id >= 0 ? `${i} · id ${row.id}` : String(i);
+  draw.label(g, name, geo.middle(i), 6, { size: 10.5, mono: true, align: "center", color: "--ink-3" });
+  const state = row.state === "new" ? "known" : row.state;
+  draw.chip(g, geo.x(i), geo.top, geo.slot - geo.pad, geo.chip, shown(row.token), { role: "k", state, on: top, size: geo.size });
+  if (row.text) unknownWord(g, geo, i, geo.top);
+}
+
+/** A word that the vocabulary does not have: its place is underlined with dots.
+ * @param {CanvasRenderingContext2D} g @param {Layout} geo @param {number} i @param {number} y */
+function unknownWord(g, geo, i, y) {
+  g.setLineDash([1.5, 3]);
+  g.strokeStyle = draw.css("--ink");
+  g.lineWidth = 1.5;
+  g.beginPath();
+  g.moveTo(geo.x(i) + 8, y + geo.chip - 5);
+  g.lineTo(geo.x(i) + geo.slot - geo.pad - 8, y + geo.chip - 5);
+  g.stroke();
+  g.setLineDash([]);
+}
+
+/** The share of each read beside its key; the largest on its ribbon.
+ * @param {CanvasRenderingContext2D} g @param {Layout} geo @param {ReturnType<typeof keyReads>} reads @param {number} row @param {number} top */
+function numbers(g, geo, reads, row, top) {
+  const widest = Math.min(geo.slot * 0.62, 44);
+  for (const r of reads) {
+    if (!(r.weight > 0.004)) continue;
+    const value = draw.cellText(r.weight);
+    if (r.key !== top || r.weight * widest < 20) {
+      draw.label(g, value, geo.x(r.key) + 4, geo.top + geo.chip + 10, { size: 11, mono: true, weight: 520, color: "--v" });
+      continue;
+    }
+    const [x, y] = [(geo.middle(r.key) + geo.middle(row)) / 2, (geo.top + geo.chip + geo.bottom) / 2];
+    g.fillStyle = draw.css("--v-fill");
+    draw.roundRect(g, x - 17, y - 10, 34, 20, 10);
+    g.fill();
+    draw.font(g, 720, 13.5, true);
+    g.fillStyle = "#07231C";
+    g.textAlign = "center";
+    g.textBaseline = "middle";
+    g.fillText(value, x, y + 0.5);
+  }
+}
+
+/** What a row decided, and what it would decide now where an edit changed that.
+ * @param {World} world @param {"s" | "t"} owner @param {ReturnType<typeof places>} queries @param {number} i */
+function decidesText(world, owner, queries, i) {
+  if (queries[i].kind !== "known" && queries[i].kind !== "new") return "";
+  const now = queries[i + 1]?.would;
+  const next = read.decides(world, owner, i);
+  return next ? `→ ${shown(next)}${now ? ` (now ${shown(now)})` : ""}` : "";
+}
+
+/** @param {CanvasRenderingContext2D} g @param {Layout} geo @param {ReturnType<typeof places>[number]} place @param {number} i @param {boolean} on @param {string} decides */
+function queryChip(g, geo, place, i, on, decides) {
+  const state = /** @type {any} */ (place.kind === "new" ? "known" : place.kind);
+  draw.chip(g, geo.x(i), geo.bottom, geo.slot - geo.pad, geo.chip, place.token, { role: "q", state, on, size: geo.size });
+  if (place.text) unknownWord(g, geo, i, geo.bottom);
+  const y = geo.bottom + geo.chip + 10;
+  draw.font(g, on ? 640 : 460, 11, true);
+  draw.label(g, draw.clip(g, decides, geo.slot - 2), geo.middle(i), y, { size: 11, mono: true, weight: on ? 640 : 460, align: "center", color: on || decides.includes("(now") ? "--d" : "--ink-3" });
+  if (geo.ids && place.id >= 0) draw.label(g, geo.slot > 60 ? `${i} · id ${place.id}` : String(i), geo.middle(i), y + 14, { size: 10.5, mono: true, align: "center", color: "--ink-3" });
+}
+
+/** The probability under the decision; where padding lies between, the line that skips it.
+ * @param {CanvasRenderingContext2D} g @param {Layout} geo @param {World} world @param {ReturnType<typeof places>} queries */
+function decision(g, geo, world, queries) {
+  const view = read.requestView(world);
+  const lead = read.choice(view);
+  const at = queries.findLastIndex((p) => p.kind === "next");
+  if (!lead || at < 0 || view.finished) return;
+  const y = geo.bottom + geo.chip + 10;
+  draw.label(g, probability(lead.probability, 2), geo.middle(at), y, { size: 11, mono: true, weight: 640, align: "center", color: "--d" });
+  const from = view.decision_row;
+  const skipped = queries.slice(from + 1, at).filter((p) => p.kind === "padded").length;
+  if (!skipped) return;
+  const [x0, x1, lane] = [geo.middle(from), geo.x(at) - 5, geo.bottom - 9];
+  g.strokeStyle = draw.css("--d");
+  g.lineWidth = 2;
+  g.beginPath();
+  g.moveTo(x0, geo.bottom - 1);
+  g.lineTo(x0, lane);
+  g.lineTo(x1, lane);
+  g.lineTo(x1, geo.bottom + geo.chip / 2);
+  g.lineTo(geo.x(at) - 1, geo.bottom + geo.chip / 2);
+  g.stroke();
+  const said = `last valid row, skips ${skipped}`;
+  draw.font(g, 560, 11);
+  const room = g.measureText(said).width + 10;
+  g.fillStyle = draw.css("--surface");
+  g.fillRect((x0 + x1) / 2 - room / 2, lane - 8, room, 16);
+  draw.label(g, said, (x0 + x1) / 2, lane, { size: 11, weight: 560, align: "center", color: "--d" });
+}
+
+/** @param {CanvasRenderingContext2D} g @param {Layout} geo @param {any} info */
+function gutter(g, geo, info) {
+  const name = (/** @type {string} */ owner) => (owner === "s" ? "Source rows" : "Target rows");
+  const [up, down] = [geo.top + geo.chip / 2, geo.bottom + geo.chip / 2];
+  draw.label(g, name(info.key), 0, up - 8, { size: 13, weight: 620, color: "--ink" });
+  draw.tag(g, "K", "k", 0, up + 10);
+  draw.tag(g, "V", "v", 19, up + 10);
+  draw.label(g, "are read", 42, up + 10, { size: 11, color: "--ink-3" });
+  draw.label(g, name(info.query), 0, down - 8, { size: 13, weight: 620, color: "--ink" });
+  draw.tag(g, "Q", "q", 0, down + 10);
+  draw.label(g, "do the reading", 23, down + 10, { size: 11, color: "--ink-3" });
+}
+
+/** A click on a query locks its largest read; a click on a key locks that read of the current row.
+ * @param {MouseEvent} event @param {import("../lib/pan.mjs").Pan} p @param {Layout} geo @param {World} world @param {Context} context */
+function lockAt(event, p, geo, world, context) {
+  const at = read.relation(world);
+  const column = Math.floor((event.offsetX + p.element.scrollLeft - geo.left) / geo.slot);
+  if (!at || column < 0 || event.offsetX < geo.left) return;
+  const weight = read.readCells(world, "read");
+  const keys = read.rows(world, at.info.key);
+  const inside = (/** @type {number} */ y) => event.offsetY >= y && event.offsetY <= y + geo.chip;
+  if (inside(geo.top) && keys[column]) context.look({ lock: { row: read.focus(world).row, key: column } });
+  else if (inside(geo.bottom) && Number.isFinite(weight(column, 0))) context.look({ lock: { row: column, key: read.reads(weight, column, keys.length)[0]?.key ?? 0 } });
+}

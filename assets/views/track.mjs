@@ -1,0 +1,203 @@
+// @ts-check
+/** When: the moments of this run as blocks, where it stands, its branches; below, the operations inside the current step. */
+
+import { h, list, set, text } from "../lib/dom.mjs";
+import * as read from "../lib/reads.mjs";
+import { place } from "./sentence.mjs";
+import { duration, opName, plural, severalStacks, shown } from "../lib/words.mjs";
+
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
+/** @typedef {{id: number, parent: number | null, phase: string, step: number, stage: string, label: string, command: string}} Node */
+/** @typedef {{key: string, node: number | null, title: string, token: string, note: string, grow: number, state: "done" | "now" | "ahead" | "todo", others: number[]}} Block */
+
+/** The path through a moment: from the root to it, then on along what was done last from there. Pure.
+ * @param {Map<number, Node>} history @param {number} at @returns {Node[]} */
+export function path(history, at) {
+  /** @type {Node[]} */
+  const found = [];
+  for (let node = history.get(at); node; node = node.parent === null ? undefined : history.get(node.parent)) found.push(node);
+  found.reverse();
+  const children = byParent(history);
+  for (let next = children.get(at)?.at(-1); next; next = children.get(next.id)?.at(-1)) found.push(next);
+  return found;
+}
+
+/** @param {Map<number, Node>} history @returns {Map<number, Node[]>} children in the order in which they were made */
+function byParent(history) {
+  /** @type {Map<number, Node[]>} */
+  const children = new Map();
+  for (const node of [...history.values()].sort((a, b) => a.id - b.id)) {
+    if (node.parent !== null) children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
+  }
+  return children;
+}
+
+/** Other moments that follow from the same one: the branches at this place, itself left out.
+ * @param {Map<number, Node>} history @param {Node} node */
+export function branches(history, node) {
+  if (node.parent === null) return [];
+  const key = (/** @type {Node} */ n) => `${n.phase} ${n.stage}`;
+  return [...history.values()].filter((n) => n.parent === node.parent && n.id !== node.id && key(n) === key(node)).map((n) => n.id).sort((a, b) => a - b);
+}
+
+/** The moments of this pass over the requests, in order: from where its phase was entered to where it was left for something else.
+ * Edits of one step are one place, shown by the newest or the current of them. Pure.
+ * @param {Map<number, Node>} history @param {number} at @returns {{node: Node, all: Node[], state: "done" | "now" | "ahead"}[]} */
+export function pass(history, at) {
+  const along = path(history, at);
+  const here = along.findIndex((n) => n.id === at);
+  const starts = (/** @type {Node} */ n) => n.phase === "train" || (n.step === 0 && !n.stage && n.command !== "change" && n.command !== "undo");
+  const begin = along.findLastIndex((n, i) => i <= here && starts(n));
+  const end = along.findIndex((n, i) => i > here && starts(n));
+  /** @type {{node: Node, all: Node[], state: "done" | "now" | "ahead"}[]} */
+  const found = [];
+  along.slice(Math.max(0, begin), end < 0 ? undefined : end).forEach((node, i) => {
+    const place = i + Math.max(0, begin);
+    const state = place === here ? "now" : place < here ? "done" : "ahead";
+    const last = found.at(-1);
+    if (node.stage && state !== "now") return;
+    if (last && (node.command === "change" || node.command === "undo") && last.node.step === node.step && last.node.stage === node.stage) {
+      last.all.push(node);
+      if (last.state !== "now") Object.assign(last, { node, state });
+    } else found.push({ node, all: [node], state });
+  });
+  return found;
+}
+
+/** The blocks of prefill and decode, then places that are free. Pure.
+ * @param {World} world @param {number} [reserve] free places at the end @returns {Block[]} */
+export function steps(world, reserve = 4) {
+  const prompt = read.rows(world, "t").filter((r) => r.origin !== "model" && r.origin !== "chosen" && r.state !== "padded").length;
+  /** @type {Block[]} */
+  const blocks = pass(world.history, world.moved?.at ?? 0).map(({ node, all, state }) => {
+    const decode = node.phase === "decode" && node.step > 0;
+    const others = [...new Set(all.flatMap((n) => branches(world.history, n)))].filter((id) => !all.some((n) => n.id === id));
+    return {
+      key: String(all[0].id), node: node.id, title: decode ? "" : titleOf(node), token: decode ? shown(node.label) : "",
+      note: [node.stage ? `after ${node.stage}` : "", all.length > 1 ? "edited" : ""].filter(Boolean).join(", "),
+      grow: decode || titleOf(node) === "Start" ? 1 : Math.min(6, Math.max(1.6, prompt)), state, others,
+    };
+  });
+  for (let i = 0; i < (world.moved?.ended ? 0 : reserve); i++) blocks.push({ key: `free ${i}`, node: null, title: "", token: "", note: "", grow: 1, state: "todo", others: [] });
+  return blocks;
+}
+
+/** @param {Node} node of prefill, or where decode was entered: then its prompt was read at once */
+const titleOf = (node) => (node.phase === "decode" || node.step > 0 ? "Prefill" : node.stage === "encode" ? "Encode source" : "Start");
+
+/** The blocks of one update: its stages, as wide as they took. A stage inside update U stands at step U - 1, its end at U. Pure.
+ * @param {World} world @returns {Block[]} */
+export function stages(world) {
+  const all = world.moved?.stages ?? [];
+  const along = path(world.history, world.moved?.at ?? 0);
+  const update = world.moved?.train?.update ?? (world.moved?.step ?? 0) + 1;
+  const done = all.findLastIndex((/** @type {any} */ s) => s.ms !== null);
+  return all.map((/** @type {any} */ stage, /** @type {number} */ i) => {
+    const end = i === all.length - 1;
+    const node = along.findLast((n) => n.phase === "train" && ((n.step === update - 1 && n.stage === stage.name) || (end && n.step === update && n.stage === "")));
+    return {
+      key: stage.name, node: node?.id ?? null, title: stage.name[0].toUpperCase() + stage.name.slice(1), token: "", note: stage.ms === null ? "" : duration(stage.ms),
+      grow: stage.ms ?? 0, state: i === done ? "now" : i < done ? "done" : node ? "ahead" : "todo", others: node ? branches(world.history, node) : [],
+    };
+  });
+}
+
+/** The operations inside the current step: scopes with short names, in the order in which they ran.
+ * @param {World} world */
+export function operations(world) {
+  /** @type {string[]} */
+  const all = [...new Set((world.moved?.stages ?? []).flatMap((/** @type {any} */ s) => s.ops))];
+  const several = severalStacks(all);
+  return all.map((path) => ({ path, name: opName(path, several) }));
+}
+
+/** What a chosen operation makes the page look at: its relation and layer where it is a read, and it as the op cursor.
+ * @param {World} world @param {string} scope */
+export function lookAt(world, scope) {
+  const found = read.readAt(world.opened?.relations ?? [], scope);
+  if (found) return { op: scope, relation: found.info.name, layer: found.layer, path: null };
+  const taps = (world.schema?.taps ?? []).filter((/** @type {any} */ t) => t.path.startsWith(`${scope}.`) || t.path === scope);
+  return { op: scope, path: taps.at(-1)?.path ?? null };
+}
+
+/** @type {import("../lib/types").View} */
+export default {
+  id: "track",
+  title: "Timeline",
+  slot: "track",
+  phases: ["train", "prefill", "decode"],
+  wants: () => [],
+
+  mount(element) {
+    element.append(
+      h("ol", { class: "track", "aria-label": "Timeline" }),
+      h("div", { class: "ops", role: "group", "aria-label": "Operations inside this step" }, h("span", { class: "lab" }), h("span", { class: "op-list" }), h("span", { class: "note" })),
+    );
+  },
+
+  draw(element, world, context) {
+    const [track, ops] = /** @type {any} */ (element.children);
+    const training = read.phase(world) === "train";
+    const blocks = training ? stages(world) : steps(world);
+    set(track, "aria-label", training ? "Stages of this update; a block is as wide as its time" : "Steps of this run; a block is as wide as its rows");
+    set(track, "data-phase", training ? "train" : "read");
+    list(track, blocks, (b) => b.key, block, (li, b) => fill(li, b, world, context));
+    reveal(track, `${world.moved?.at}`);
+    operationRow(ops, world, context);
+    text(ops.lastElementChild, training ? "width = measured time" : "width = rows of a call");
+  },
+};
+
+/** @returns {HTMLElement} */
+const block = () => h("li", { class: "blk" }, h("button", { class: "blk-go", type: "button" }, h("span"), h("b"), h("small")), h("button", { class: "blk-branch", type: "button", hidden: true }));
+
+/** @param {any} li @param {Block} b @param {World} world @param {Context} context */
+function fill(li, b, world, context) {
+  const [go, branch] = li.children;
+  const may = world.role === "writer" && world.connection === "open";
+  set(li, "class", `blk ${b.state}`);
+  const grow = `${read.phase(world) === "train" ? Math.max(0.001, b.grow) : b.grow} 1 0px`;
+  if (li.dataset.grow !== grow) li.style.flex = li.dataset.grow = grow;
+  text(go.children[0], b.title);
+  text(go.children[1], b.token);
+  text(go.children[2], b.note);
+  const said = [b.title, b.token, b.note].filter(Boolean).join(" ") || "free";
+  set(go, "aria-label", b.state === "now" ? `Here: ${said}` : b.node === null ? `${said}, not run yet` : `Go to ${said}`);
+  set(go, "aria-current", b.state === "now" ? "step" : null);
+  set(go, "disabled", b.node === null || !may);
+  go.onclick = () => b.node !== null && b.state !== "now" && context.send({ kind: "go", moment: b.node });
+  branch.hidden = !b.others.length;
+  if (!b.others.length) return;
+  const next = b.others.find((id) => id > /** @type {number} */ (b.node)) ?? b.others[0];
+  const label = world.history.get(next)?.label;
+  text(branch, `⑂ ${b.others.length + 1}`);
+  set(branch, "aria-label", `${plural(b.others.length + 1, "branch", "branches")} from here; go to ${label ? shown(label) : "the next"}`);
+  set(branch, "title", `Another branch: ${label ? shown(label) : `moment ${next}`}`);
+  set(branch, "disabled", !may);
+  branch.onclick = () => context.send({ kind: "go", moment: next });
+}
+
+/** Keep the current block in sight when it changes, without moving the page.
+ * @param {HTMLElement} track @param {string} name */
+function reveal(track, name) {
+  if (track.dataset.at === name) return;
+  track.dataset.at = name;
+  const now = /** @type {HTMLElement | null} */ (track.querySelector(".blk.now"));
+  if (!now) return;
+  const [left, right] = [now.offsetLeft - 90, now.offsetLeft + now.offsetWidth + 180];
+  if (left < track.scrollLeft || right > track.scrollLeft + track.clientWidth) track.scrollLeft = Math.max(0, right - track.clientWidth);
+}
+
+/** @param {any} element @param {World} world @param {Context} context */
+function operationRow(element, world, context) {
+  const ops = operations(world);
+  const cursor = ops.findIndex((o) => o.path === world.look.op);
+  text(element.children[0], ops.length ? `Inside ${place(world)}` : "Nothing ran yet");
+  list(element.children[1], ops, (o) => o.path, () => h("button", { class: "op", type: "button" }), (button, o, i) => {
+    set(button, "class", `op${i === cursor ? " view" : ""}${cursor >= 0 && i > cursor ? " todo" : ""}`);
+    set(button, "aria-pressed", String(i === cursor));
+    set(button, "title", o.path);
+    text(button, o.name);
+    button.onclick = () => context.look(i === cursor ? { op: null } : lookAt(world, o.path));
+  });
+}
