@@ -14,7 +14,7 @@ import { text } from "./lib/text.mjs";
 const page = /** @type {any} */ (window);
 const data = JSON.parse(document.getElementById("lookback-data")?.textContent ?? "{}");
 const store = new Store();
-const run = new Run({ store, first: data.scenario, onWelcome: () => registry.rewatch(true) });
+const run = new Run({ store, first: data.scenario, onWelcome: () => registry.rewatch() });
 const registry = new Registry({
   store,
   context: { send: (command) => run.send(command), look: (change) => run.look(change), say },
@@ -25,9 +25,9 @@ const actions = new Actions({ run, catalogue: data.catalogue, repaint: () => reg
 
 /** @param {import("./lib/types").Selector[]} selectors */
 async function watch(selectors) {
-  const keys = selectors.map((s) => JSON.stringify(s));
-  const reply = await run.commands.watch(selectors);
-  if (reply.ok) store.watches(keys);
+  store.watches(selectors.map((s) => JSON.stringify(s)), store.mark + 1);
+  const reply = await run.commands.watch(selectors, store.mark);
+  if (!reply.ok && reply.errors.length) console.error("The views cannot be watched:", reply.errors);
 }
 
 /** @param {string} sentence */

@@ -31,9 +31,10 @@ class Connection:
     waiting: int = 0
     watch: tuple[Selector, ...] = ()
     keys: tuple[str, ...] = ()  # of `watch`, to find a selector again
+    mark: int = 0  # of the command that set `watch`
 
-    def look_at(self, watch: tuple[Selector, ...]) -> None:
-        self.watch, self.keys = watch, tuple(s.model_dump_json() for s in watch)
+    def look_at(self, watch: tuple[Selector, ...], mark: int = 0) -> None:
+        self.watch, self.keys, self.mark = watch, tuple(s.model_dump_json() for s in watch), mark
 
 
 class Audience:
@@ -132,13 +133,13 @@ class Audience:
         self._union = tuple(union)
         return tuple(union.values())
 
-    def admit(self, connection: Connection, watch: tuple[Selector, ...]) -> None:
+    def admit(self, connection: Connection, watch: tuple[Selector, ...], mark: int = 0) -> None:
         """This is what the connection watches from now on. Raises `Refused` where the session would watch too much."""
-        old = connection.watch
-        connection.look_at(watch)
+        old = connection.watch, connection.mark
+        connection.look_at(watch, mark)
         count = len({key for c in self.connections for key in c.keys})
         if count > MOST_WATCHED:
-            connection.look_at(old)
+            connection.look_at(*old)
             message = f"All pages of this session would watch {count} different selectors; allowed: {MOST_WATCHED}. Watch fewer."
             raise Refused(Problem("selectors", count, f"at most {MOST_WATCHED} in a session", message))
 
@@ -153,7 +154,7 @@ class Audience:
             connection.look_at(())
             self.say(connection, Notice("stopped", f"{too_large(values)} Nothing is watched any more."))
         elif values.pieces or values.keyframe:
-            connection.outbox.offer(values, self.epoch)
+            connection.outbox.offer(replace(values, mark=connection.mark), self.epoch)
 
 
 def too_large(values: Values) -> str:

@@ -111,10 +111,14 @@ class Selector(_Command):
 
 
 class Watch(_Command):
-    """Replace what this connection watches. Anyone may; it changes nobody else's. The answer brings a keyframe."""
+    """Replace what this connection watches. Anyone may; it changes nobody else's. The answer brings a keyframe.
+
+    mark: any number; it comes back in every values frame whose pieces count in these selectors.
+    """
 
     kind: Literal["watch"] = "watch"
     selectors: Annotated[tuple[Selector, ...], Field(max_length=64)]
+    mark: Annotated[int, Field(ge=0, lt=2**53)] = 0
 
 
 class Fetch(_Command):

@@ -243,6 +243,7 @@ class Values:
     keyframe: bool
     pieces: tuple[Piece, ...]
     fetched: bool = False
+    mark: int = 0  # of the watch whose selectors the pieces count in
 
 
 Status = Literal["pass", "fail", "pending", "does_not_apply"]

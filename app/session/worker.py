@@ -41,7 +41,7 @@ from app.session.journal import NOTHING, Saved
 from app.session.outbox import LARGEST_VALUES, size
 from app.session.player import Player
 from app.session.record import Record
-from app.session.runner import Cancelled, Runner
+from app.session.runner import Runner
 from app.session.services import Services
 
 log = logging.getLogger("lookback")
@@ -115,10 +115,6 @@ class Worker:
         """One command, on disk if it must last. Returns why it was not done."""
         try:
             await self._do(connection, command)
-        except Cancelled as cancelled:
-            if cancelled.heard:
-                await self._tell_all()
-            return cancelled.problems
         except Refused as refusal:
             return refusal.problems
         except Exception as error:
@@ -145,7 +141,13 @@ class Worker:
                 assert_never(command)
 
     async def _run(self, command: Command, asker: Connection | None = None) -> None:
-        await self.runner.run(command, self._audience.union(), partial(self._heard, asker))
+        """Raises `Refused`; what was told of a command that did not last is put right first."""
+        try:
+            await self.runner.run(command, self._audience.union(), partial(self._heard, asker))
+        except Refused:
+            if self.runner.heard:
+                await self._tell_all()
+            raise
 
     def _heard(self, asker: Connection | None, event: Event, epoch: int) -> None:
         """One event of the engine, on its way to whom it concerns."""
@@ -163,14 +165,14 @@ class Worker:
                 self._audience.publish(self._filled(event))
 
     async def _watch(self, connection: Connection, command: Watch) -> None:
-        old = connection.watch
-        self._audience.admit(connection, command.selectors)
+        old = connection.watch, connection.mark
+        self._audience.admit(connection, command.selectors, command.mark)
         try:
             values = await self.runner.keyframe(command.selectors)
             if values is not None:
                 self._audience.offer(connection, _bounded(values))
         except Exception:
-            connection.look_at(old)
+            connection.look_at(*old)
             raise
 
     def _look(self, command: Look) -> None:
@@ -239,6 +241,7 @@ class Worker:
     async def introduce(self, connection: Connection) -> None:
         """All that one who joins must know."""
         events = [self._filled(e) for e in await self.runner.describe()]
+        self._audience.at_epoch(self.runner.epoch)
         self._audience.begin(connection, [*events, self.player.state(), Viewed(self._view)])
         while self._news:
             self._audience.publish(self._news.pop())
@@ -255,7 +258,9 @@ class Worker:
 
     async def _tell_all(self) -> None:
         """Everything anew, for everyone: after something was told that did not last."""
-        for event in await self.runner.describe():
+        events = await self.runner.describe()
+        self._audience.at_epoch(self.runner.epoch)
+        for event in events:
             self._audience.publish(self._filled(event))
         for connection in list(self._audience.connections):
             await self.catch_up(connection)

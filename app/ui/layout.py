@@ -38,7 +38,8 @@ def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Dash:
     """The page, served by `api`. `catalogue` is what `GET /api/catalogue` answers."""
     app = Dash(
         __name__,
-        server=api,
+        server=False,
+        backend="fastapi",
         assets_folder=str(ASSETS),
         assets_ignore=r".*\.d\.ts",
         assets_path_ignore=["^lib$", "^views$", "^fonts$"],
@@ -46,6 +47,8 @@ def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Dash:
         update_title=None,
         meta_tags=[{"name": "viewport", "content": "width=device-width,initial-scale=1"}],
     )
+    app.backend.websocket_capability = False  # Dash's own socket; ours is in app/server
+    app.init_app(api)
     app.index_string = PAGE.replace("ICON", ICON).replace("DATA", _embedded(page_data(app, catalogue)))
     app.layout = layout(catalogue)
     bindings.bind(app)

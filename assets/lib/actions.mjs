@@ -108,9 +108,9 @@ export class Actions {
     const [group, name] = path.split(".");
     const old = name ? this.scenario?.[group]?.[name] : this.scenario?.[group];
     const next = this.typed(group, name, value);
-    if (!this.scenario || next === undefined || next === old) return this.store.tell(["unit"]);
-    const change = name ? { [group]: { ...this.scenario[group], [name]: next } } : { [group]: next };
-    return this.commands.change(change).finally(() => this.store.tell(["unit"]));
+    if (!this.scenario || next === old) return;
+    if (next === undefined) return this.store.tell(["set-up"]); // an emptied control shows again what holds
+    return this.commands.change(name ? { [group]: { ...this.scenario[group], [name]: next } } : { [group]: next });
   }
 
   /** What a control gives, in the field's own type: a Select gives text, an emptied number gives "".

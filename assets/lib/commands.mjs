@@ -23,8 +23,8 @@ export const commands = (send) => ({
   /** @param {"step" | "stage"} unit @param {number} rate steps a second */
   play: (unit, rate) => send({ kind: "play", unit, rate }),
   pause: () => send({ kind: "pause" }),
-  /** @param {import("./types").Selector[]} selectors */
-  watch: (selectors) => send({ kind: "watch", selectors }),
+  /** @param {import("./types").Selector[]} selectors @param {number} mark comes back with their values */
+  watch: (selectors, mark) => send({ kind: "watch", selectors, mark }),
   /** @param {import("./types").Selector} selector */
   fetch: (selector) => send({ kind: "fetch", selector }),
   /** @param {string} name @param {Record<string, any>} [args] */

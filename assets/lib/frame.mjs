@@ -37,7 +37,7 @@ export class Frame {
       this.requests.update(world);
       weightsLine(this.element("WEIGHTS_LINE"), world);
     }
-    if (has("opened", "refused", "unit")) this.setUp(world);
+    if (has("opened", "refused", "set-up")) this.setUp(world);
     if (has("opened", "moved", "playing", "connection", "role", "unit")) this.deck(world);
     if (has("opened", "moved", "connection", "role")) this.status(world);
     if (has("look")) this.tell(this.ids.THEME, { children: text.theme[world.look.theme], "aria-label": text.themeName[world.look.theme] });

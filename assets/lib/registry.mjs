@@ -45,6 +45,8 @@ export class Registry {
     this.placed = [];
     this.waiting = false;
     this.watched = "";
+    /** What the views want may have changed. */
+    this.asks = false;
     this.chosen = "";
     this.unsettledSince = 0;
     store.listen((parts) => this.changed(parts));
@@ -102,11 +104,19 @@ export class Registry {
       p.shown = shown;
       p.element.hidden = !shown;
     }
-    this.rewatch();
+    this.asks = true;
+    this.ask();
   }
 
-  /** @param {boolean} [anew] watch again even if nothing changed (after a reconnect) */
-  rewatch(anew = false) {
+  /** A new connection watches nothing yet. */
+  rewatch() {
+    this.watched = "";
+    this.choose();
+  }
+
+  /** Plan whose values go to which view, and watch them if that is something else than before. */
+  plan() {
+    this.asks = false;
     if (!this.store.world.opened) return;
     /** @type {Map<string, Selector>} */
     const union = new Map();
@@ -117,7 +127,7 @@ export class Registry {
       this.store.plan.set(p.view.id, wants.map(([key]) => key));
     }
     const text = [...union.keys()].join();
-    if (text === this.watched && !anew) return;
+    if (text === this.watched) return;
     this.watched = text;
     if (union.size > MOST_SELECTORS) console.error(`The views want ${union.size} selectors; allowed: ${MOST_SELECTORS}. The last are left out.`);
     this.watch([...union.values()].slice(0, MOST_SELECTORS));
@@ -141,6 +151,7 @@ export class Registry {
 
   frame() {
     this.waiting = false;
+    if (this.asks) this.plan();
     if (this.held()) return this.ask();
     for (const p of this.placed) if (p.shown && p.dirty) this.draw(p);
     const drawn = this.store.drawn.splice(0);

@@ -40,6 +40,8 @@ export class Store {
     this.plan = new Map();
     /** What the server sends now: pieces name a place in this list. @type {string[]} */
     this.inForce = [];
+    /** The number of that list: values of another one are dropped. */
+    this.mark = 0;
     /** What is known of a selector, by path and side. @type {Map<string, Map<string, Block>>} */
     this.blocks = new Map();
   }
@@ -61,10 +63,11 @@ export class Store {
     for (const listener of this.listeners) listener(parts, frame);
   }
 
-  /** The server answered a `watch`: pieces now name a place in this list. What nobody wants any more is forgotten.
-   * @param {string[]} selectors as text */
-  watches(selectors) {
+  /** What is watched from now on: pieces of values with this mark name a place in this list. The rest is forgotten.
+   * @param {string[]} selectors as text @param {number} mark */
+  watches(selectors, mark) {
     this.inForce = selectors;
+    this.mark = mark;
     this.blocks = new Map(selectors.map((key) => [key, this.blocks.get(key) ?? new Map()]));
   }
 
@@ -104,7 +107,7 @@ export class Store {
   /** @param {Frame} frame */
   applyValues(frame) {
     this.drawn.push(frame.seq);
-    if (frame.epoch !== this.epoch) return this.tell([]);
+    if (frame.epoch !== this.epoch || frame.event.mark !== this.mark) return this.tell([]);
     if (frame.event.keyframe) for (const known of this.blocks.values()) known.clear();
     for (const piece of frame.event.pieces) this.merge(piece, /** @type {Tensor} */ (frame.tensors.get(piece.array.tensor)), frame.epoch);
     this.unsettled = false;
