@@ -71,7 +71,7 @@ class Visibility:
             case "causal":
                 return key <= query
             case "prefix":
-                return (key <= query) | ((key < self.parameter) & (query < self.parameter))
+                return (key <= query) | (key < self.parameter)  # a later row reads the prefix anyway
             case "sliding":
                 return (query - key).abs() <= self.parameter
             case "causal_sliding":

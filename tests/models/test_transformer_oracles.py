@@ -30,10 +30,10 @@ def seed() -> None:
 
 
 def stir(oracle: nn.Module) -> nn.Module:
-    """Random biases and norm scales, so that none can be forgotten: libraries begin with zeros and ones."""
-    for value in oracle.parameters():
-        if value.dim() == 1:
-            nn.init.normal_(value, 0.5, 0.5)
+    """Random weights, biases and norm scales of a size that shows: libraries begin with small numbers, zeros and ones."""
+    for name, value in oracle.named_parameters():
+        if "embed_positions" not in name:
+            nn.init.normal_(value, 0.5 if value.dim() == 1 else 0.0, 0.3)
     return oracle
 
 
@@ -207,8 +207,7 @@ def torch_twin(norm: str) -> tuple[EncoderDecoder, nn.Transformer]:
     encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(**sizes), LAYERS, last, enable_nested_tensor=False)
     decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(**sizes), LAYERS, nn.LayerNorm(WIDTH) if last else None)
     oracle = nn.Transformer(WIDTH, HEADS, custom_encoder=encoder, custom_decoder=decoder, batch_first=True)
-    for value in oracle.parameters():
-        nn.init.normal_(value, 0.0, 0.3)
+    stir(oracle)
     parts: list[Weights] = []
     stacks: tuple[tuple[str, Any], ...] = (("encoder", encoder), ("decoder", decoder))
     for side, stack in stacks:
