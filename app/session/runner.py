@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
 from typing import TypeVar, cast
 
 from app.session.commands import Command, Open, Selector
@@ -14,26 +15,24 @@ from app.session.journal import Saved
 from app.session.services import Engine, Services
 
 SLICE = 0.05  # seconds after which a command gives its thread to whoever waits, at its next event
+TOGETHER = 0.005  # seconds: events that come closer than this are told together
 
 T = TypeVar("T")
-Hear = Callable[[Event, int], None]  # (event, the engine's epoch)
-
-
-class Cancelled(Refused):
-    """The command was ended by `Cancel`; the run stands where it stood. heard: whether events of it were told already."""
-
-    def __init__(self, command: Command, heard: bool) -> None:
-        message = f"{command.kind} was cancelled; the run stands where it stood before."
-        super().__init__(Problem("command", command.kind, "", message))
-        self.heard = heard
+Hear = Callable[[Event, int], None]  # (event, epoch)
 
 
 class Runner:
-    """`engine` is None until a scenario was opened. Its methods are awaited one at a time; only `cancel` comes in between."""
+    """engine: None until a scenario was opened. heard: how many events of the last command were told before it ended.
+
+    Its methods are awaited one at a time; only `cancel` comes in between.
+    """
 
     def __init__(self, services: Services) -> None:
         self.engine: Engine | None = None
+        self.heard = 0
         self._services = services
+        self._base = 0  # what the engine's epochs are told from, so that a new engine's never repeat an old one's
+        self._newest = 0
         self._stop = threading.Event()
         self._failed: Exception | None = None
 
@@ -41,30 +40,46 @@ class Runner:
     def ended(self) -> bool:
         return self.engine is not None and self.engine.ended
 
+    @property
+    def epoch(self) -> int:
+        return 0 if self.engine is None else self._base + self.engine.epoch
+
     def cancel(self) -> None:
         """End the command that runs now, at its next event. Without one nothing happens."""
         self._stop.set()
 
     async def run(self, command: Command, watch: Sequence[Selector], hear: Hear) -> None:
-        """Carry out one command; `hear` gets its events on the loop's thread, in order. Raises `Refused`, `Cancelled`."""
-        engine = self.engine
+        """Carry out one command; `hear` gets its events on the loop's thread, in order. Raises `Refused`, also when cancelled.
+
+        `Open` gets an engine of its own, which takes the place of the old one at its end: an `Open` that fails changes nothing.
+        """
+        self.heard = 0
+        engine, base = self.engine, self._base
+        if isinstance(command, Open):
+            engine, base = self._services.engine(self._services.device), self._newest
         if engine is None:
-            if not isinstance(command, Open):
-                message = f"This session has no scenario yet, so it cannot {command.kind}; open one first."
-                raise Refused(Problem("command", command.kind, "open", message))
-            engine = self._services.engine(self._services.device)
+            message = f"This session has no scenario yet, so it cannot {command.kind}; open one first."
+            raise Refused(Problem("command", command.kind, "open", message))
+        await self._exhaust(engine, engine.run(command, watch), partial(self._hear, hear, base), command)
+        self.engine, self._base = engine, base
+
+    async def _exhaust(self, engine: Engine, events: Iterator[Event], hear: Hear, command: Command) -> None:
         self._stop.clear()
         self._failed = None
-        events, heard, ended = engine.run(command, watch), 0, False
+        ended = False
         while not ended:
-            count, ended = await self._thread(self._pull, engine, events, hear)
-            heard += count
+            ended = await self._thread(self._pull, engine, events, hear)
             if self._failed is not None:
                 raise self._failed
             if self._stop.is_set() and not ended:
                 await self._thread(cast(Generator[Event], events).close)
-                raise Cancelled(command, heard > 0)
-        self.engine = engine
+                message = f"{command.kind} was cancelled; the run stands where it stood before."
+                raise Refused(Problem("command", command.kind, "", message))
+
+    def _hear(self, hear: Hear, base: int, event: Event, epoch: int) -> None:
+        self.heard += 1
+        self._newest = max(self._newest, base + epoch)
+        hear(event, base + epoch)
 
     async def describe(self) -> tuple[Event, ...]:
         return () if self.engine is None else await self._thread(self.engine.describe)
@@ -82,20 +97,30 @@ class Runner:
         """The engine as the journal has it. Raises what the engine raises."""
         self.engine = await self._thread(rebuild, self._services, saved)
 
-    def _pull(self, engine: Engine, events: Iterator[Event], hear: Hear) -> tuple[int, bool]:
-        """Events until the slice is over: how many, and whether these were all."""
-        until = time.monotonic() + SLICE
-        count = 0
-        for event in events:
-            count += 1
-            self._loop.call_soon_threadsafe(self._tell, hear, event, engine.epoch)
-            if self._stop.is_set() or time.monotonic() > until:
-                return count, False
-        return count, True
+    def _pull(self, engine: Engine, events: Iterator[Event], hear: Hear) -> bool:
+        """Events until the slice is over: whether these were all.
 
-    def _tell(self, hear: Hear, event: Event, epoch: int) -> None:
+        What comes in quick succession is told together: waking the loop for each event would cost more than the event.
+        """
+        begun = told = time.monotonic()
+        batch: list[tuple[Event, int]] = []
+        ended = True
+        for event in events:
+            batch.append((event, engine.epoch))
+            now = time.monotonic()
+            if now - told > TOGETHER:
+                self._loop.call_soon_threadsafe(self._tell, hear, batch)
+                batch, told = [], now
+            if self._stop.is_set() or now - begun > SLICE:
+                ended = False
+                break
+        self._loop.call_soon_threadsafe(self._tell, hear, batch)
+        return ended
+
+    def _tell(self, hear: Hear, batch: list[tuple[Event, int]]) -> None:
         try:
-            hear(event, epoch)
+            for event, epoch in batch:
+                hear(event, epoch)
         except Exception as error:  # raised again where the command is awaited
             self._failed = self._failed or error
 
