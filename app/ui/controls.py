@@ -73,7 +73,7 @@ def control(path: str, field: Mapping[str, Any]) -> Component:
 def _choice(path: str, field: Mapping[str, Any], named: dict[str, str]) -> Component:
     data = [{"value": str(c), "label": CHOICE_TITLES.get(str(c), str(c))} for c in field["choices"]]
     value = str(field["default"])
-    if sum(len(d["label"]) for d in data) <= 18 and len(data) <= 3:
+    if len(data) <= 3 and sum(len(d["label"]) for d in data) <= 13:
         return dmc.SegmentedControl(id=ids.field(path), data=data, value=value, size="xs", **named)
     return dmc.Select(id=ids.field(path), data=data, value=value, size="xs", allowDeselect=False, w=118, **named)
 
@@ -147,7 +147,9 @@ def glyph(spec: Spec) -> Component:
     """An architecture's icon is its visibility: query rows downwards, key columns to the right, five of each."""
     levels = _pattern(spec)
     squares = "".join(
-        f"<rect x='{c * 4 + 0.3}' y='{r * 4 + 0.3}' width='3.4' height='3.4' opacity='{levels[r][c]:.2f}'/>" for r in range(5) for c in range(5)
+        f"<rect x='{c * 4 + 0.3}' y='{r * 4 + 0.3}' width='3.4' height='3.4' opacity='{levels[r][c]:.2f}'/>"
+        for r in range(5)
+        for c in range(5)
     )
     svg = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20'>{squares}</svg>"
     image = f'url("data:image/svg+xml,{quote(svg)}")'
@@ -168,5 +170,6 @@ def _pattern(spec: Spec) -> list[list[float]]:
 def presets(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The examples of all tasks, as groups of a Select; a value is "task/number"."""
     return [
-        {"group": t["name"], "items": [{"value": f"{t['id']}/{i}", "label": p["name"]} for i, p in enumerate(t["presets"])]} for t in tasks
+        {"group": t["name"], "items": [{"value": f"{t['id']}/{i}", "label": p["name"]} for i, p in enumerate(t["presets"])]}
+        for t in tasks
     ]

@@ -1,4 +1,4 @@
-"""The page as Dash sees it: a fixed layout of regions and controls, no server callbacks. Views are put into its slots by scripts."""
+"""The page as Dash sees it: a fixed layout of regions and controls, no server callbacks. Scripts put views into its slots."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from models.catalogue import architectures
 ASSETS = Path(__file__).parents[2] / "assets"
 PLOTLY = "_dash-component-suites/plotly/package_data/plotly.min.js"
 FIRST = "encoder_decoder"
-ICON = (
-    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 -2 26 26' fill='none'%3E%3Cpath d='M22 14C21 3.5 7 3 4.3 11.5m-3.1-3.5"
-    " 2.8 4.4L8.4 10' stroke='%237F8B99' stroke-width='2.4'/%3E%3Cpath d='M1 16h6v5H1zM10 16h6v5h-6zM19 16h6v5h-6z' fill='%237F8B99'/%3E%3C/svg%3E"
-)
 # The scheme is set before anything is painted; theme.mjs follows it later.
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>{%metas%}<title>{%title%}</title><link rel="icon" href="ICON">{%css%}
-<script>document.documentElement.setAttribute("data-mantine-color-scheme",
-(localStorage.getItem("lookback-theme")||"").match(/^(light|dark)$/)?.[0]||(matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light"))</script>
+<script>
+  const chosen = localStorage.getItem("lookback-theme"), dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const scheme = chosen === "light" || chosen === "dark" ? chosen : dark ? "dark" : "light";
+  document.documentElement.setAttribute("data-mantine-color-scheme", scheme);
+</script>
 </head>
-<body>{%app_entry%}<script type="application/json" id="lookback-data">DATA</script><footer>{%config%}{%scripts%}{%renderer%}</footer></body>
+<body>{%app_entry%}
+<script type="application/json" id="lookback-data">DATA</script>
+<footer>{%config%}{%scripts%}{%renderer%}</footer></body>
 </html>"""
 
 
@@ -49,7 +50,7 @@ def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Dash:
     )
     app.backend.websocket_capability = False  # Dash's own socket; ours is in app/server
     app.init_app(api)
-    app.index_string = PAGE.replace("ICON", ICON).replace("DATA", _embedded(page_data(app, catalogue)))
+    app.index_string = PAGE.replace("ICON", app.get_asset_url("icon.svg")).replace("DATA", _embedded(page_data(app, catalogue)))
     app.layout = layout(catalogue)
     bindings.bind(app)
     return app
@@ -65,7 +66,9 @@ def page_data(app: Dash, catalogue: Mapping[str, Any]) -> dict[str, Any]:
         "ids": ids.by_name(),
         "fields": controls.fields(catalogue),
         "catalogue": {
-            "architectures": [{k: a[k] for k in ("id", "name", "config_schema", "phases", "tasks")} for a in catalogue["architectures"]],
+            "architectures": [
+                {k: a[k] for k in ("id", "name", "config_schema", "phases", "tasks")} for a in catalogue["architectures"]
+            ],
             "tasks": [{k: t[k] for k in ("id", "name", "presets")} for t in catalogue["tasks"]],
         },
     }
@@ -80,7 +83,12 @@ def layout(catalogue: Mapping[str, Any]) -> Component:
     """Top bar, set-up, stage, inspector, status bar; on a phone a bar of buttons and tabs."""
     app = html.Div([_top(catalogue), _setup(catalogue), _stage(), _inspector(), _status()], className="app")
     said = html.Div(id=ids.SAID, className="sr", role="status", **{"aria-live": "polite"})
-    theme = {"fontFamily": "var(--font-ui)", "fontFamilyMonospace": "var(--font-mono)", "primaryColor": "dark", "defaultRadius": "sm"}
+    theme = {
+        "fontFamily": "var(--font-ui)",
+        "fontFamilyMonospace": "var(--font-mono)",
+        "primaryColor": "dark",
+        "defaultRadius": "sm",
+    }
     return dmc.MantineProvider([app, _phone(), said], id=ids.PROVIDER, theme=theme)
 
 
@@ -146,7 +154,9 @@ def _model(catalogue: Mapping[str, Any]) -> Component:
 
 def _variant(catalogue: Mapping[str, Any]) -> Component:
     panels = [
-        html.Dl(list(controls.config(a["id"], a["config_schema"])), className="kv", hidden=a["id"] != FIRST, **{"data-for": a["id"]})
+        html.Dl(
+            list(controls.config(a["id"], a["config_schema"])), className="kv", hidden=a["id"] != FIRST, **{"data-for": a["id"]}
+        )
         for a in catalogue["architectures"]
     ]
     weights = {"title": "Weights", "why": "shipped and trained, or drawn from the seed", "default": "trained"}
@@ -158,10 +168,6 @@ def _variant(catalogue: Mapping[str, Any]) -> Component:
         *panels,
         html.Dl(rows, className="kv"),
         html.P(id=ids.WEIGHTS_LINE, className="note"),
-        html.H3("Training", className="h3 in-train"),
-        html.Dl(list(controls.settings("training", Training)), className="kv in-train"),
-        html.H3("Decoding", className="h3 in-decode"),
-        html.Dl(list(controls.settings("policy", Policy)), className="kv in-decode"),
     )
 
 
@@ -172,10 +178,16 @@ def _input() -> Component:
 def _run() -> Component:
     seed = controls.number("seed", "Seed", 7, -(2**31), 2**31 - 1, whole=True)
     row = html.Div(
-        [seed, button("Undo", ids.UNDO, name="btn sm", title="Take back the last change of the set-up (Ctrl+Z)"), button("Reset run", ids.RESET, name="btn sm")],
-        className="row",
+        [
+            button("Undo", ids.UNDO, name="btn sm", title="Take back the last change of the set-up (Ctrl+Z)"),
+            button("Reset run", ids.RESET, name="btn sm"),
+        ],
+        className="row actions",
     )
-    return _section("run", "Seed", None, row)
+    training, policy = controls.settings("training", Training), controls.settings("policy", Policy)
+    title = [html.Span("Training", className="in-train"), html.Span("Decoding", className="in-decode")]
+    settings = [html.Dl(list(training), className="kv in-train"), html.Dl(list(policy), className="kv in-decode")]
+    return _section("run", title, None, *settings, html.Dl([html.Dt("Seed"), html.Dd(seed)], className="kv"), row)
 
 
 def _stage() -> Component:
@@ -192,7 +204,7 @@ def _deck() -> Component:
             [
                 button("Back", ids.BACK, icon="back", key="←"),
                 button("Step", ids.STEP, icon="step", key="→", name="btn step"),
-                button("Play", ids.PLAY, icon="play", key="space", name="btn play"),
+                button("Play", ids.PLAY, icon="play", name="btn play"),
                 dmc.Select(
                     id=ids.RATE,
                     data=[{"value": r, "label": f"{r}/s"} for r in ("0.5", "1", "2", "5", "10", "30")],
@@ -205,7 +217,9 @@ def _deck() -> Component:
             ],
             className="row transport",
         ),
-        dmc.SegmentedControl(id=ids.UNIT, data=["step", "stage", "op"], value="step", size="xs", className="gran", **{"aria-label": "Step size"}),
+        dmc.SegmentedControl(
+            id=ids.UNIT, data=["step", "stage", "op"], value="step", size="xs", className="gran", **{"aria-label": "Step size"}
+        ),
         html.P([html.B(id=ids.WHERE), html.Span(id=ids.WHERE_NOTE)], className="where"),
     ]
     return html.Section([html.Div(bar, className="deck-bar"), slot("track")], className="deck", **{"aria-label": "When"})
@@ -216,13 +230,25 @@ def _inspector() -> Component:
 
 
 def _status() -> Component:
-    roles = [("q", "Q", "query"), ("k", "K", "key"), ("v", "V", "value"), ("p", "θ", "parameter"), ("g", "∇", "gradient"), ("d", "→", "decision")]
-    legend = html.Div([html.Span([html.I(letter, className=f"tag {role}"), name]) for role, letter, name in roles], className="grp")
+    roles = [
+        ("q", "Q", "query"),
+        ("k", "K", "key"),
+        ("v", "V", "value"),
+        ("p", "θ", "parameter"),
+        ("g", "∇", "gradient"),
+        ("d", "→", "decision"),
+    ]
+    legend = html.Div(
+        [html.Span([html.I(letter, className=f"tag {role}"), name]) for role, letter, name in roles], className="grp"
+    )
     marks = [("m", "measured"), ("e", "exact"), ("f", "formula")]
     provenance = html.Div([html.Span([html.I(className=f"pv {mark}"), name]) for mark, name in marks], className="grp dim")
     state = html.Span([html.I(id=ids.STATUS_DOT, className="live"), html.Span("Connecting", id=ids.STATUS)], className="grp")
     retry = html.Button("Try now", id=ids.STATUS_RETRY, className="link small", hidden=True, type="button")
-    return html.Footer([legend, provenance, html.Span(className="sp"), state, retry, button("All keys", ids.HELP, key="?", name="link small")], className="status")
+    return html.Footer(
+        [legend, provenance, html.Span(className="sp"), state, retry, button("All keys", ids.HELP, key="?", name="link small")],
+        className="status",
+    )
 
 
 def _phone() -> Component:
@@ -235,4 +261,6 @@ def _phone() -> Component:
         html.Button(title, type="button", **{"data-tab-to": name, **({"aria-current": "page"} if name == "stage" else {})})
         for name, title in (("setup", "Set-up"), ("stage", "Stage"), ("inspect", "Inspect"), ("memory", "Memory"))
     ]
-    return html.Nav([html.Div(transport, className="tr"), html.Div(tabs, className="tabs")], className="phone-nav", **{"aria-label": "Run"})
+    return html.Nav(
+        [html.Div(transport, className="tr"), html.Div(tabs, className="tabs")], className="phone-nav", **{"aria-label": "Run"}
+    )
