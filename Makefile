@@ -1,4 +1,4 @@
-# make run    start Lookback; make test    everything; make check    the quick part; make format    tidy the code
+# make run: start Lookback    make test: everything    make check: the quick part    make format: tidy the code    make bench: measure
 # Settings: HOST, PORT, PYTHON (the interpreter), EXTRA_INDEX (a further package index, for a CPU or another CUDA build of torch).
 HOST ?= 127.0.0.1
 PORT ?= 8050
@@ -7,7 +7,7 @@ SETTINGS := pyproject.toml constraints.txt .ci/environment
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PYTHON EXTRA_INDEX
 
-.PHONY: run test check lint types imports unit assets browser format clean
+.PHONY: run test check lint types imports unit assets browser format bench clean
 
 run: $(VENV)/.run
 	@exec lookback serve --host $(HOST) --port $(PORT)
@@ -41,6 +41,9 @@ browser: $(VENV)/.test
 format: $(VENV)/.test
 	ruff check --fix .
 	ruff format .
+
+bench: $(VENV)/.test
+	python -m bench
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
