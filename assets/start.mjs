@@ -41,31 +41,41 @@ async function copyLink() {
   say(location.hash ? (copied ? text.copied : text.notCopied) : text.tooLong);
 }
 
+/** @type {Frame | null} */
+let frame = null;
+
+/** A control that a person (or the frame) set, and what that does.
+ * @param {string} id @param {(value: any) => any} act */
+const chosen = (id, act) => (/** @type {any} */ value) => {
+  frame?.touched(id, "value", value);
+  act(value);
+};
+
 /** What the bindings of app/ui/bindings.py call. */
 page.dash_clientside = Object.assign(page.dash_clientside ?? {}, {
   lookback: {
-    step: () => void actions.step(),
-    back: () => void actions.back(),
-    play: () => void actions.play(),
-    reset: () => void actions.reset(),
-    undo: () => void actions.undo(),
-    defaults: () => void actions.defaults(),
-    copyLink: () => void copyLink(),
-    unit: (/** @type {any} */ value) => void actions.granularity(value),
-    rate: (/** @type {any} */ value) => void actions.speed(value),
-    phase: (/** @type {any} */ value) => void actions.phase(value),
-    architecture: (/** @type {any} */ value) => void actions.choose(value),
-    preset: (/** @type {any} */ value) => void actions.preset(value),
-    nextTheme: () => void actions.nextTheme(),
-    help: () => void help(),
+    unit: chosen(data.ids.UNIT, (value) => actions.granularity(value)),
+    rate: chosen(data.ids.RATE, (value) => actions.speed(value)),
+    phase: chosen(data.ids.PHASE, (value) => actions.phase(value)),
+    architecture: chosen(data.ids.ARCHITECTURE, (value) => actions.choose(value)),
+    preset: chosen(data.ids.PRESET, (value) => actions.preset(value)),
     field: () => {
       for (const { prop_id, value } of page.dash_clientside.callback_context.triggered) {
-        const { path } = JSON.parse(prop_id.slice(0, prop_id.lastIndexOf(".")));
-        actions.field(path.split(".").slice(0, 2).join("."), value);
+        const dot = prop_id.lastIndexOf(".");
+        const id = JSON.parse(prop_id.slice(0, dot));
+        frame?.touched(id, prop_id.slice(dot + 1), value);
+        actions.field(id.path.split(".").slice(0, 2).join("."), value);
       }
     },
   },
 });
+
+/** What the page's buttons do. @type {Record<string, () => any>} */
+const acts = {
+  step: () => actions.step(), back: () => actions.back(), play: () => actions.play(), reset: () => actions.reset(), undo: () => actions.undo(),
+  defaults: () => actions.defaults(), nextTheme: () => actions.nextTheme(), retry: () => run.socket.connect(), copyLink, help: () => help(),
+};
+addEventListener("click", (event) => acts[/** @type {any} */ (event.target).closest?.("[data-act]")?.dataset.act]?.());
 
 /** @param {string} id @returns {Promise<void>} once Dash has made the layout */
 function present(id) {
@@ -94,7 +104,7 @@ const help = helpSheet();
 const views = loadViews(data.views);
 run.begin();
 await present(data.ids.STAGE);
-new Frame({ actions, ids: data.ids, fields: data.fields });
+frame = new Frame({ actions, ids: data.ids, fields: data.fields });
 listenToKeys(actions, help);
 actions.theme(remembered());
 onSystemChange(() => actions.theme(remembered()));

@@ -1,4 +1,8 @@
-"""What the controls do: each calls a function of the scripts (assets/start.mjs). Nothing goes through the server here."""
+"""What the controls do: each calls a function of the scripts (assets/start.mjs). Nothing goes through the server here.
+
+Controls that hold a value go through Dash, which keeps the value. Plain buttons hold none: the scripts listen to them directly
+(`layout.button`), because a click takes 10 ms through Dash's callbacks, a good part of what Step may take until it is painted.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,6 @@ from dash.dependencies import ClientsideFunction
 
 from app.ui import ids
 
-PRESSED = {
-    ids.STEP: "step",
-    ids.BACK: "back",
-    ids.PLAY: "play",
-    ids.STEP_PHONE: "step",
-    ids.BACK_PHONE: "back",
-    ids.PLAY_PHONE: "play",
-    ids.RESET: "reset",
-    ids.UNDO: "undo",
-    ids.DEFAULTS: "defaults",
-    ids.COPY_LINK: "copyLink",
-    ids.THEME: "nextTheme",
-    ids.HELP: "help",
-}
 CHOSEN = {
     ids.PHASE: "phase",
     ids.UNIT: "unit",
@@ -31,9 +21,7 @@ CHOSEN = {
 
 
 def bind(app: Dash) -> None:
-    """Every control to its function. None runs when the page loads: what they show then comes from the run."""
-    for id, name in PRESSED.items():
-        _call(app, name, Input(id, "n_clicks"))
+    """Every control that holds a value to its function. None runs when the page loads: what they show then comes from the run."""
     for id, name in CHOSEN.items():
         _call(app, name, Input(id, "value"))
     _call(app, "field", Input({"type": "field", "path": ALL}, "value"))

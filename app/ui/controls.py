@@ -98,18 +98,21 @@ def number(path: str, title: str, value: float | None, low: float, high: float, 
 
 
 def fields(catalogue: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """All fields that have a control: its id, the path in the scenario, and the property that holds the value."""
-    found: list[dict[str, Any]] = [_entry("seed"), _entry("weights")]
-    found += [_entry(f"training.{name}") for name in Training.model_fields]
-    found += [_entry(f"policy.{name}") for name in Policy.model_fields]
-    for architecture in catalogue["architectures"]:
-        for field in architecture["config_schema"]:
-            found.append(_entry(f"config.{field['name']}.{architecture['id']}", checked=field["type"] == "boolean"))
+    """All fields that have a control: its id, the path in the scenario, and how the control holds the value.
+
+    as: "checked" (on or off), "text" (a choice, whose values a control keeps as text), "number".
+    """
+    found = [_entry("seed", "integer"), _entry("weights", "choice")]
+    for group, model in (("training", Training), ("policy", Policy)):
+        found += [_entry(f"{group}.{name}", _kind(s)["type"]) for name, s in model.model_json_schema()["properties"].items()]
+    for a in catalogue["architectures"]:
+        found += [_entry(f"config.{f['name']}.{a['id']}", f["type"]) for f in a["config_schema"]]
     return found
 
 
-def _entry(path: str, checked: bool = False) -> dict[str, Any]:
-    return {"id": ids.field(path, checked), "path": path, "property": "checked" if checked else "value"}
+def _entry(path: str, kind: str) -> dict[str, Any]:
+    held = {"boolean": "checked", "choice": "text"}.get(kind, "number")
+    return {"id": ids.field(path, held == "checked"), "path": path, "as": held}
 
 
 def gallery(architectures: Sequence[Mapping[str, Any]], specs: Mapping[str, Spec], chosen: str) -> Component:

@@ -8,15 +8,12 @@ PROVIDER: Final = "provider"
 STAGE: Final = "stage"
 PRESET: Final = "preset"
 THEME: Final = "theme"
-COPY_LINK: Final = "copy-link"
 
 ARCHITECTURE: Final = "architecture"
 DEFAULTS: Final = "defaults"
 WEIGHTS_LINE: Final = "weights-line"
 INPUT_TITLE: Final = "input-title"
 REQUESTS: Final = "requests"
-UNDO: Final = "undo"
-RESET: Final = "reset"
 
 PHASE: Final = "phase"
 BACK: Final = "back"
@@ -34,7 +31,6 @@ STATUS: Final = "status"
 STATUS_DOT: Final = "status-dot"
 STATUS_RETRY: Final = "status-retry"
 SAID: Final = "said"
-HELP: Final = "help"
 
 SLOTS: Final = ("sentence", "track", "read", "map", "next", "memory", "training", "charts", "inspector", "checks")
 

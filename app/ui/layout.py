@@ -97,12 +97,15 @@ def slot(name: str, **more: Any) -> Component:
     return html.Div(id=ids.slot(name), className=f"slot slot-{name}", **more)
 
 
-def button(words: str, id: str, *, icon: str = "", key: str = "", name: str = "btn", **more: Any) -> Component:
-    """A button with a sign before and its key after its words."""
+def button(
+    words: str, act: str, id: str | None = None, *, icon: str = "", key: str = "", name: str = "btn", **more: Any
+) -> Component:
+    """A button with a sign before and its key after its words. `act`: what it does, a name in assets/start.mjs."""
     parts = [html.I(className=f"icon {icon}", **{"aria-hidden": "true"})] if icon else []
     parts += [html.Span(words, className="words")] if words else []
     parts += [html.Kbd(key, **{"aria-hidden": "true"})] if key else []
-    return html.Button(parts, id=id, className=name, n_clicks=0, type="button", **more)
+    named = {} if id is None else {"id": id}
+    return html.Button(parts, className=name, type="button", disable_n_clicks=True, **named, **more, **{"data-act": act})
 
 
 def _top(catalogue: Mapping[str, Any]) -> Component:
@@ -121,8 +124,8 @@ def _top(catalogue: Mapping[str, Any]) -> Component:
             html.H1([html.I(className="brand-mark", **{"aria-hidden": "true"}), html.Span("Lookback")], className="brand"),
             picker,
             html.Span(className="sp"),
-            button("Copy link", ids.COPY_LINK, name="link hide-phone"),
-            button("Theme", ids.THEME, name="link", **{"aria-label": "Theme: automatic"}),
+            button("Copy link", "copyLink", name="link hide-phone"),
+            button("Theme", "nextTheme", ids.THEME, name="link", **{"aria-label": "Theme: automatic"}),
         ],
         className="top",
     )
@@ -164,7 +167,7 @@ def _variant(catalogue: Mapping[str, Any]) -> Component:
     return _section(
         "variant",
         "Variant",
-        button("Defaults", ids.DEFAULTS, name="link small", **{"aria-label": "Reset the variant to its defaults"}),
+        button("Defaults", "defaults", ids.DEFAULTS, name="link small", **{"aria-label": "Reset the variant to its defaults"}),
         *panels,
         html.Dl(rows, className="kv"),
         html.P(id=ids.WEIGHTS_LINE, className="note"),
@@ -179,8 +182,8 @@ def _run() -> Component:
     seed = controls.number("seed", "Seed", 7, -(2**31), 2**31 - 1, whole=True)
     row = html.Div(
         [
-            button("Undo", ids.UNDO, name="btn sm", title="Take back the last change of the set-up (Ctrl+Z)"),
-            button("Reset run", ids.RESET, name="btn sm"),
+            button("Undo", "undo", name="btn sm", title="Take back the last change of the set-up (Ctrl+Z)"),
+            button("Reset run", "reset", name="btn sm"),
         ],
         className="row actions",
     )
@@ -202,9 +205,9 @@ def _deck() -> Component:
         dmc.SegmentedControl(id=ids.PHASE, data=phases, value="decode", className="seg phase", **{"aria-label": "Phase"}),
         html.Div(
             [
-                button("Back", ids.BACK, icon="back", key="←"),
-                button("Step", ids.STEP, icon="step", key="→", name="btn step"),
-                button("Play", ids.PLAY, icon="play", name="btn play"),
+                button("Back", "back", ids.BACK, icon="back", key="←"),
+                button("Step", "step", ids.STEP, icon="step", key="→", name="btn step"),
+                button("Play", "play", ids.PLAY, icon="play", name="btn play"),
                 dmc.Select(
                     id=ids.RATE,
                     data=[{"value": r, "label": f"{r}/s"} for r in ("0.5", "1", "2", "5", "10", "30")],
@@ -244,18 +247,18 @@ def _status() -> Component:
     marks = [("m", "measured"), ("e", "exact"), ("f", "formula")]
     provenance = html.Div([html.Span([html.I(className=f"pv {mark}"), name]) for mark, name in marks], className="grp dim")
     state = html.Span([html.I(id=ids.STATUS_DOT, className="live"), html.Span("Connecting", id=ids.STATUS)], className="grp")
-    retry = html.Button("Try now", id=ids.STATUS_RETRY, className="link small", hidden=True, type="button")
+    retry = button("Try now", "retry", ids.STATUS_RETRY, name="link small", hidden=True)
     return html.Footer(
-        [legend, provenance, html.Span(className="sp"), state, retry, button("All keys", ids.HELP, key="?", name="link small")],
+        [legend, provenance, html.Span(className="sp"), state, retry, button("All keys", "help", key="?", name="link small")],
         className="status",
     )
 
 
 def _phone() -> Component:
     transport = [
-        button("", ids.BACK_PHONE, icon="back", **{"aria-label": "Back"}),
-        button("Step", ids.STEP_PHONE, icon="step", name="btn step"),
-        button("", ids.PLAY_PHONE, icon="play", name="btn play", **{"aria-label": "Play"}),
+        button("", "back", ids.BACK_PHONE, icon="back", **{"aria-label": "Back"}),
+        button("Step", "step", ids.STEP_PHONE, icon="step", name="btn step"),
+        button("", "play", ids.PLAY_PHONE, icon="play", name="btn play", **{"aria-label": "Play"}),
     ]
     tabs = [
         html.Button(title, type="button", **{"data-tab-to": name, **({"aria-current": "page"} if name == "stage" else {})})

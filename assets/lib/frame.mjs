@@ -8,7 +8,7 @@ import { text } from "./text.mjs";
 /** @typedef {import("./actions.mjs").Actions} Actions @typedef {import("./types").World} World */
 
 export class Frame {
-  /** @param {{actions: Actions, ids: Record<string, string>, fields: {id: any, path: string, property: string}[]}} o
+  /** @param {{actions: Actions, ids: Record<string, string>, fields: {id: any, path: string, as: string}[]}} o
    * ids, fields: from app/ui/ids.py and controls.py */
   constructor({ actions, ids, fields }) {
     this.actions = actions;
@@ -19,7 +19,6 @@ export class Frame {
     this.told = new Map();
     this.requests = new Requests(this.element("REQUESTS"), (requests) => actions.requests(requests));
     this.store.listen((parts) => this.changed(parts));
-    this.element("STATUS_RETRY").onclick = () => actions.run.socket.connect();
     listenToPanels();
     this.changed(["opened", "moved", "playing", "connection"]);
   }
@@ -43,14 +42,19 @@ export class Frame {
     if (has("look")) this.tell(this.ids.THEME, { children: text.theme[world.look.theme], "aria-label": text.themeName[world.look.theme] });
   }
 
-  /** Tell a control what to show, if it shows something else. A control that a person changed is told again.
-   * @param {any} id @param {Record<string, any>} props @param {boolean} [again] */
-  tell(id, props, again = false) {
-    const key = JSON.stringify(id);
-    const value = JSON.stringify(props);
-    if (this.told.get(key) === value && !again) return;
-    this.told.set(key, value);
-    /** @type {any} */ (window).dash_clientside.set_props(id, props);
+  /** Tell a control what to show, where it shows something else: telling it makes Dash draw it and call its binding.
+   * @param {any} id @param {Record<string, any>} props */
+  tell(id, props) {
+    const fresh = Object.entries(props).filter(([name, value]) => this.told.get(placeOf(id, name)) !== JSON.stringify(value));
+    if (!fresh.length) return;
+    for (const [name, value] of fresh) this.touched(id, name, value);
+    /** @type {any} */ (window).dash_clientside.set_props(id, Object.fromEntries(fresh));
+  }
+
+  /** A control shows this now, because it was told or because a person changed it.
+   * @param {any} id @param {string} name @param {any} value */
+  touched(id, name, value) {
+    this.told.set(placeOf(id, name), JSON.stringify(value));
   }
 
   /** @param {World} world */
@@ -58,13 +62,13 @@ export class Frame {
     const { scenario } = world.opened ?? {};
     if (!scenario) return;
     for (const panel of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-for]"))) panel.hidden = panel.dataset.for !== scenario.architecture;
-    this.tell(this.ids.ARCHITECTURE, { value: scenario.architecture }, true);
-    this.tell(this.ids.PRESET, { value: this.actions.presetNow() }, true);
-    for (const { id, path, property } of this.fields) {
+    this.tell(this.ids.ARCHITECTURE, { value: scenario.architecture });
+    this.tell(this.ids.PRESET, { value: this.actions.presetNow() });
+    for (const { id, path, as } of this.fields) {
       const [group, name, of] = path.split(".");
       if (of && of !== scenario.architecture) continue;
       const value = name ? scenario[group][name] : scenario[group];
-      this.tell(id, { [property]: shown(value, property) }, true);
+      this.tell(id, { [as === "checked" ? "checked" : "value"]: as === "text" ? String(value) : (value ?? "") });
     }
     const schema = this.actions.architecture()?.config_schema ?? [];
     this.tell(this.ids.DEFAULTS, { disabled: schema.every((/** @type {any} */ f) => scenario.config[f.name] === f.default) });
@@ -76,7 +80,7 @@ export class Frame {
     const phase = world.moved?.phase ?? world.opened?.scenario.phase;
     if (phase) {
       document.documentElement.dataset.phase = phase;
-      this.tell(this.ids.PHASE, { value: phase }, true);
+      this.tell(this.ids.PHASE, { value: phase });
     }
     const able = world.connection === "open" && world.role === "writer" && !!world.opened;
     const { playing } = world.playing;
@@ -112,12 +116,8 @@ export class Frame {
   }
 }
 
-/** A value as a control takes it.
- * @param {any} value @param {string} property */
-function shown(value, property) {
-  if (property === "checked") return !!value;
-  return value === null ? "" : value;
-}
+/** @param {any} id @param {string} name of a property */
+const placeOf = (id, name) => `${typeof id === "string" ? id : `${id.type} ${id.path}`} ${name}`;
 
 /** Flyouts of the narrow set-up and tabs of the phone: plain switches on the page itself. */
 function listenToPanels() {
