@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```$", (ROOT / "CONTRIBUTING.md").read_text(), re.M | re.S))
@@ -57,6 +60,37 @@ def test_the_architecture_can_be_run(clone: Path) -> None:
 
 def test_the_view_passes_its_test(clone: Path) -> None:
     assert "fail 0" in done(clone, "node", "--test", *(name for name in EXAMPLES if name.endswith(".test.mjs")))
+
+
+@pytest.fixture
+def address(clone: Path) -> Iterator[str]:
+    """A server of the clone, ready."""
+    command = (sys.executable, "-m", "app.cli", "serve", "--port", "0")
+    environment = {**os.environ, "LOOKBACK_DATA": str(clone / "var")}
+    with subprocess.Popen(command, cwd=clone, stdout=subprocess.PIPE, text=True, env=environment) as server:
+        assert server.stdout is not None
+        try:
+            yield server.stdout.readline().removeprefix("Lookback is ready: ").strip()
+        finally:
+            server.terminate()
+
+
+@pytest.mark.browser
+def test_the_page_shows_both(address: str) -> None:
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(address)
+        page.get_by_role("button", name="Step", exact=True).click()
+        expect(page.locator("#view-spread")).to_have_text(re.compile(r"The shown row reads \d\.\d+ keys in effect\."))
+        page.get_by_text("Recurrent").first.click()
+        page.get_by_text("Moving average").click()
+        expect(page.get_by_label("Width n")).to_have_value("32")
+        expect(page.locator("#view-spread")).to_have_text("The shown row reads no keys in effect.")
+        page.get_by_role("button", name="Step", exact=True).click()
+        expect(page.locator("#view-sentence")).to_contain_text("Decode 1")
+        browser.close()
 
 
 def test_the_examples_are_tidy(clone: Path) -> None:
