@@ -193,6 +193,7 @@ export class Registry {
   fail(p, error) {
     console.error(`The view ${p.view.id} failed:`, error);
     p.failed = String(error);
+    p.dirty = false;
     const again = () => {
       p.dirty = true;
       this.ask();

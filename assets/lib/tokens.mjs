@@ -10,7 +10,7 @@ const MARKS = String.raw`\.,;:!\?\(\)"«»…。、！？،؟`;
 const TOKEN = new RegExp(String.raw`n'(?=[\p{L}\p{N}_])|[^\s${MARKS}]+|[${MARKS}]`, "gu");
 const HIDDEN = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\p{Cc}\p{Cs}]/u;
 
-/** Text as tokens, as the tasks split it (models/tasks/grammar.py): lower-case words, punctuation apart, n' apart.
+/** Text as tokens, as the tasks split it (models/tasks): lower-case words, punctuation apart, n' apart.
  * @param {string} text @returns {string[]} */
 export function tokenize(text) {
   const plain = text.replaceAll("’", "'").normalize("NFC").toLowerCase();

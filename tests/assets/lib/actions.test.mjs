@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { Actions } from "../../../assets/lib/actions.mjs";
+import { commands } from "../../../assets/lib/commands.mjs";
+import { Store } from "../../../assets/lib/store.mjs";
+
+const schema = [{ name: "layers", type: "integer", default: 2 }, { name: "d_model", type: "choice", choices: [32, 64], default: 64 }, { name: "tied", type: "boolean", default: true }];
+const catalogue = {
+  architectures: [{ id: "gpt", config_schema: schema, tasks: ["lm"] }, { id: "ed", config_schema: schema, tasks: ["mt"] }],
+  tasks: [
+    { id: "lm", name: "lm", presets: [{ name: "open", source: null, target: ["my"] }] },
+    { id: "mt", name: "mt", presets: [{ name: "cat", source: ["cat"], target: [] }, { name: "dog", source: ["dog"], target: [] }] },
+  ],
+};
+const scenario = {
+  architecture: "ed", task: "mt", phase: "decode", seed: 7, config: { layers: 2, d_model: 64, tied: true },
+  training: { learning_rate: 0.001, clip_norm: 1 }, policy: { top_k: null }, requests: [{ source: ["cat"], target: [] }],
+};
+
+/** Actions over a run that answers every command with ok, after `move` changed the world. */
+function acting({ stages = [], move = () => {} } = {}) {
+  const store = new Store();
+  const sent = [];
+  const run = {
+    store,
+    look: (change) => store.set({ look: { ...store.world.look, ...change } }),
+    commands: commands((command) => {
+      sent.push(command);
+      move(store, command);
+      return Promise.resolve({ ok: true, errors: [] });
+    }),
+  };
+  store.set({
+    opened: { scenario, relations: [{ name: "cross", layers: 2, heads: 4 }] }, moved: { phase: "decode", stages },
+    look: { ...store.world.look, relation: "cross" },
+  });
+  return { actions: new Actions({ run, catalogue, repaint: () => {}, provider: "p" }), store, sent };
+}
+
+test("step and back by step or stage are one command each", async () => {
+  const { actions, sent } = acting();
+  await actions.step();
+  actions.granularity("stage");
+  await actions.step();
+  await actions.back();
+  assert.deepEqual(sent, [{ kind: "step", unit: "step" }, { kind: "step", unit: "stage" }, { kind: "back" }]);
+});
+
+test("by op the cursor walks the newest stage without a message, then a stage is stepped", async () => {
+  const stages = [{ name: "choose", ms: 0, ops: [] }, { name: "read", ms: 1, ops: ["a", "b"] }, { name: "later", ms: null, ops: ["z"] }];
+  const move = (store, { kind }) => kind === "step" && store.set({ moved: { phase: "decode", stages: [{ name: "read", ms: 1, ops: ["c", "d"] }] } });
+  const { actions, store, sent } = acting({ stages, move });
+  actions.granularity("op");
+  assert.equal(store.world.look.op, "a");
+  await actions.step();
+  assert.deepEqual([store.world.look.op, sent.length], ["b", 0]);
+  await actions.step();
+  assert.deepEqual([store.world.look.op, sent], ["c", [{ kind: "step", unit: "stage" }]]);
+  await actions.step();
+  await actions.back();
+  assert.deepEqual([store.world.look.op, sent.length], ["c", 1]);
+  await actions.back();
+  assert.deepEqual([store.world.look.op, sent.at(-1)], ["d", { kind: "back" }]);
+});
+
+test("a field sends its whole group; the same value sends nothing", () => {
+  const { actions, sent } = acting();
+  actions.field("training.learning_rate", 0.01);
+  actions.field("training.learning_rate", 0.001);
+  actions.field("seed", 8);
+  assert.deepEqual(sent, [
+    { kind: "change", fields: { training: { learning_rate: 0.01, clip_norm: 1 } } }, { kind: "change", fields: { seed: 8 } },
+  ]);
+});
+
+test("an emptied number means none where that is allowed, and else nothing is sent", () => {
+  const { actions, sent } = acting();
+  actions.field("training.clip_norm", "");
+  actions.field("policy.top_k", "");
+  actions.field("training.learning_rate", "");
+  assert.deepEqual(sent, [{ kind: "change", fields: { training: { learning_rate: 0.001, clip_norm: null } } }]);
+});
+
+test("a choice goes out in the type that its schema has", () => {
+  const { actions, sent } = acting();
+  actions.field("config.d_model", "32");
+  actions.field("config.tied", false);
+  assert.deepEqual(sent.map((c) => c.fields.config), [{ layers: 2, d_model: 32, tied: true }, { layers: 2, d_model: 64, tied: false }]);
+});
+
+test("defaults are those of the schema", () => {
+  const { actions, sent } = acting();
+  actions.defaults();
+  assert.deepEqual(sent, [{ kind: "change", fields: { config: { layers: 2, d_model: 64, tied: true } } }]);
+});
+
+test("an example of this task changes the requests; one of another task brings its architecture", () => {
+  const { actions, sent } = acting();
+  assert.equal(actions.presetNow(), "mt/0");
+  actions.preset("mt/0");
+  actions.preset("mt/1");
+  actions.preset("lm/0");
+  actions.preset(null);
+  actions.preset("gone/3");
+  assert.deepEqual(sent, [
+    { kind: "change", fields: { requests: [{ source: ["dog"], target: [] }] } },
+    { kind: "change", fields: { architecture: "gpt", task: "lm", requests: [{ target: ["my"] }] } },
+  ]);
+});
+
+test("layer and head turn within what there is", () => {
+  const { actions, store } = acting();
+  actions.turn("layer", -1);
+  actions.turn("head", 1);
+  assert.deepEqual([store.world.look.layer, store.world.look.head], [0, 1]);
+  store.set({ look: { ...store.world.look, head: 3 } });
+  actions.turn("head", 1);
+  assert.equal(store.world.look.head, 3);
+});
+
+test("play by step goes to the server with its rate; a rate that is no rate is left out", () => {
+  const { actions, store, sent } = acting();
+  actions.speed("5");
+  actions.speed("none");
+  actions.play();
+  store.set({ playing: { playing: true, unit: "step", rate: 5 } });
+  actions.play();
+  assert.deepEqual(sent, [{ kind: "play", unit: "step", rate: 5 }, { kind: "pause" }]);
+});
+
+test("play by op needs no server, and ends where the run ends", async () => {
+  const { actions, store, sent } = acting({ stages: [{ name: "read", ms: 1, ops: ["a", "b"] }] });
+  actions.run.commands.step = () => Promise.resolve({ ok: false, errors: [] });
+  actions.granularity("op");
+  actions.speed(60);
+  actions.play();
+  assert.equal(store.world.playing.playing, true);
+  while (store.world.playing.playing) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual([store.world.look.op, sent], ["b", []]);
+});
+
+test("entering the phase that one is in sends nothing", () => {
+  const { actions, sent } = acting();
+  actions.phase("decode");
+  actions.phase("train");
+  assert.deepEqual(sent, [{ kind: "enter", phase: "train" }]);
+});

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { fitting, shared, taken } from "../../../assets/lib/look.mjs";
+import { firstLook } from "../../../assets/lib/store.mjs";
+
+const opened = { scenario: { requests: [{}, {}] }, relations: [{ name: "self", layers: 1, heads: 2 }, { name: "cross", layers: 3, heads: 4 }] };
+
+test("only what is a look is taken from outside; the theme stays one's own", () => {
+  const given = { head: 2, layer: -1, relation: "cross", scale: "cubic", lock: { row: 1, key: 0 }, theme: "dark", junk: 1, path: null, editing: "yes", op: "a.b" };
+  assert.deepEqual(taken(given), { head: 2, relation: "cross", lock: { row: 1, key: 0 }, path: null, op: "a.b" });
+  for (const nothing of [null, 7, "x", [], undefined]) assert.deepEqual(taken(nothing), {});
+});
+
+test("what is shared can be taken back whole", () => {
+  const look = { ...firstLook(), relation: "cross", layer: 2, lock: { row: 0, key: 1 } };
+  assert.deepEqual({ ...taken(shared(look)), theme: "auto" }, look);
+});
+
+test("a first look takes the last relation and its last layer", () => {
+  const { relation, layer, head } = fitting(firstLook(), opened);
+  assert.deepEqual([relation, layer, head], ["cross", 2, 0]);
+});
+
+test("a look stays inside what was opened", () => {
+  const { relation, layer, head, request } = fitting({ ...firstLook(), relation: "self", layer: 5, head: 7, request: 9 }, opened);
+  assert.deepEqual([relation, layer, head, request], ["self", 0, 1, 1]);
+});
+
+test("another architecture's relation lets go of the lock and the tensor", () => {
+  const look = fitting({ ...firstLook(), relation: "gone", lock: { row: 3, key: 3 }, path: "x", scale: "log" }, opened);
+  assert.deepEqual([look.relation, look.lock, look.path, look.scale], ["cross", null, null, "log"]);
+});
+
+test("an architecture without reads has a look too", () => {
+  assert.equal(fitting(firstLook(), { scenario: { requests: [{}] }, relations: [] }).lock, null);
+});
