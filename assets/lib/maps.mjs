@@ -47,9 +47,9 @@ export function cellState(info, layer, queries, keys, value, stroke = null, ahea
     if (keys[key]?.state === "padded" || queries[row]?.state === "padded") return "padded";
     const painted = stroke?.cells.has(`${row},${key}`);
     const open = painted ? stroke?.visible : mask.allows(row, key);
-    const computed = !Number.isNaN(value(row, key));
-    if (!open && (computed || ahead || painted)) return painted || mask.own(row, key) === false ? "user" : "model";
-    return computed ? "ok" : "later";
+    const there = !!queries[row] && !!keys[key] && read.known(queries[row]) && read.known(keys[key]);
+    if (!open && (there || ahead || painted)) return painted || mask.own(row, key) === false ? "user" : "model";
+    return there && !Number.isNaN(value(row, key)) ? "ok" : "later";
   };
 }
 

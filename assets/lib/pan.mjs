@@ -16,22 +16,19 @@ export function pan(attributes, className = "") {
   return made;
 }
 
-/** Size the ground to its content and fit the canvas to what is seen.
- * @param {Pan} p @param {number} width @param {number} [height] of all content; 0: as large as what is seen
- * @returns {[CanvasRenderingContext2D, number, number, number, number]} context, width, height, scrolled right, scrolled down */
-export function seen(p, width, height = 0) {
-  size(p.space, Math.ceil(width), Math.ceil(height));
-  const [w, h] = [p.element.clientWidth, p.element.clientHeight];
-  pixels(p.canvas.style, "width", w);
-  pixels(p.canvas.style, "height", h);
-  const [g] = fit(p.canvas);
-  return [g, w, h, p.element.scrollLeft, p.element.scrollTop];
+/** Make the ground as large as its content; 0: as large as what is seen.
+ * @param {Pan} p @param {number} width @param {number} [height] */
+export function ground(p, width, height = 0) {
+  pixels(p.space.style, "minWidth", Math.ceil(width));
+  pixels(p.space.style, "minHeight", Math.ceil(height));
 }
 
-/** @param {HTMLElement} space @param {number} width @param {number} height */
-function size(space, width, height) {
-  pixels(space.style, "minWidth", width);
-  pixels(space.style, "minHeight", height);
+/** Fit the canvas to what is seen and clear it.
+ * @param {Pan} p @returns {[CanvasRenderingContext2D, number, number, number, number]} context, width, height, scrolled right, scrolled down */
+export function seen(p) {
+  pixels(p.canvas.style, "width", p.element.clientWidth);
+  pixels(p.canvas.style, "height", p.element.clientHeight);
+  return [...fit(p.canvas), p.element.scrollLeft, p.element.scrollTop];
 }
 
 /** @param {any} style @param {string} name @param {number} value */

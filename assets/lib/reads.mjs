@@ -7,7 +7,7 @@ import { leaf, number } from "./words.mjs";
 /** @typedef {import("./types").World} World */
 /** @typedef {import("./types").Known} Known */
 /** @typedef {import("./types").Selector} Selector */
-/** @typedef {{token: string, id: number, state: "known" | "new" | "padded" | "unknown", origin: string, text: string | null}} Row */
+/** @typedef {{token: string, id: number, state: "known" | "new" | "padded" | "unknown", origin: string, text: string | null, would?: string | null}} Row */
 
 /** @param {World} world */
 export const phase = (world) => world.moved?.phase ?? world.opened?.scenario?.phase ?? "decode";

@@ -17,7 +17,7 @@ export function figure(value, digits = 3) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
   if (size === 0) return "0";
-  if (size < 0.5 * 10 ** -digits || size >= 100000) return minus(value.toExponential(1).replace("e+", "e"));
+  if (size < 0.5 * 10 ** -digits || size >= 100000) return minus(value.toExponential(1).replace(".0e", "e").replace("e+", "e"));
   return minus(value.toFixed(size >= 1000 ? 0 : size >= 100 ? Math.min(1, digits) : size >= 10 ? Math.min(2, digits) : digits));
 }
 

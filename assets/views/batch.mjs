@@ -4,7 +4,7 @@
 
 import * as draw from "../lib/canvas.mjs";
 import { h, set, text } from "../lib/dom.mjs";
-import { follow, pan, seen } from "../lib/pan.mjs";
+import { follow, ground, pan, seen } from "../lib/pan.mjs";
 import * as read from "../lib/reads.mjs";
 import { figure, number, plural, shown } from "../lib/words.mjs";
 import { tabs } from "./read.mjs";
@@ -84,7 +84,7 @@ export default {
     text(head.lastElementChild.children[0], lossSum(world.moved?.train));
     const p = /** @type {import("../lib/pan.mjs").Pan} */ (pans.get(element));
     p.redraw = () => paint(p, world, all);
-    const geo = p.redraw();
+    const geo = paint(p, world, all);
     set(p.canvas, "aria-label", describe(all));
     p.canvas.onclick = (event) => {
       const column = Math.floor((event.offsetX + p.element.scrollLeft - GUTTER) / geo.slot);
@@ -104,8 +104,9 @@ function describe(all) {
 function paint(p, world, all) {
   const slot = Math.max(74, Math.min(104, (p.element.clientWidth - GUTTER) / Math.max(1, all.length)));
   const { row } = read.focus(world);
+  ground(p, GUTTER + all.length * slot);
   follow(p, `${world.moved?.at} ${row}`, row < 0 ? null : { left: (row - 1) * slot, right: GUTTER + (row + 2) * slot });
-  const [g, width, height, scrolled] = seen(p, GUTTER + all.length * slot);
+  const [g, width, height, scrolled] = seen(p);
   const unit = Math.min(20, height / 8.4);
   const top = largest(all);
   let y = 0;

@@ -90,7 +90,7 @@ async function paint(element, state, curve) {
 
 /** @param {typeof CHARTS[number]} c @param {World["curve"]} curve @param {any[]} values */
 function traces(c, curve, values) {
-  const line = { x: [...curve.updates], y: positive(values), mode: "lines", line: { color: css(c.role), width: 1.6 }, hovertemplate: "update %{x}: %{y:.4g}<extra></extra>" };
+  const line = { x: [...curve.updates], y: positive(values), mode: "lines+markers", line: { color: css(c.role), width: 1.5 }, marker: { color: css(c.role), size: 3 }, hovertemplate: "update %{x}: %{y:.4g}<extra></extra>" };
   if (c.id !== "loss") return [line];
   const dots = { x: curve.validation.map((v) => v[0]), y: positive(curve.validation.map((v) => v[1])), mode: "markers", marker: { color: css("--ink"), size: 6 }, hovertemplate: "validation at %{x}: %{y:.4g}<extra></extra>" };
   return [line, dots];
@@ -101,7 +101,7 @@ function layout() {
   const axis = { gridcolor: css("--line"), linecolor: css("--line-2"), zeroline: false, tickfont: { family: css("--font-mono"), size: 11, color: css("--ink-3") } };
   return {
     margin: { l: 44, r: 10, t: 6, b: 26 }, showlegend: false, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    xaxis: { ...axis, rangemode: "tozero", nticks: 5, tickformat: "~g" }, yaxis: { ...axis, type: "log", nticks: 4, tickformat: "~g" },
+    xaxis: { ...axis, rangemode: "tozero", nticks: 5, tickformat: "~g" }, yaxis: { ...axis, type: "log", automargin: true, nticks: 4, tickformat: "~g" },
     hoverlabel: { font: { family: css("--font-mono"), size: 11 } }, font: { family: css("--font-ui") },
   };
 }

@@ -138,7 +138,7 @@ function readArithmetic(part, world, state, again) {
   text(foot.firstElementChild.children[2], figure(found.others.weight));
   text(foot.lastElementChild.children[1], figure(found.sum.exp));
   text(foot.lastElementChild.children[2], figure(found.sum.weight));
-  text(note, `exp is of score − ${figure(found.top, 2)}, the largest; weight = exp / sum`);
+  text(note, `exp of (score − ${figure(found.top, 2)}); weight = exp / sum`);
   mixture(vecs, scale, world, found, state, again);
 }
 
@@ -158,7 +158,9 @@ function mixture(vecs, scale, world, found, state, again) {
     { id: "sum", said: found.lines.filter((l) => l.state === "open").length + found.others.count > top.length ? "+ … = output" : "= output", values: vector(output, found.row), sum: true },
   ];
   state.most ||= sizeOf(parts.flatMap((p) => p.values));
-  list(vecs, parts, (p) => p.id, (p) => h("div", { class: `vec${p.sum ? " sum" : ""}` }, h("span", { class: "mono" }), h("canvas", { role: "img" })), (row, p) => {
+  list(vecs, parts, (p) => p.id, (p) => h("div", { class: `vec${p.sum ? " sum" : ""}` }, h("span", { class: "mono" }), h("canvas", { role: "img" })));
+  parts.forEach((p, i) => {
+    const row = /** @type {any} */ (vecs.children[i]);
     text(row.firstElementChild, p.said);
     const s = statistics(p.values);
     set(row.lastElementChild, "aria-label", `${plural(p.values.length, "number")} from ${figure(s.min, 2)} to ${figure(s.max, 2)}`);
@@ -187,9 +189,11 @@ function grids(element, world, tap) {
   const shownSides = [{ name: "value", known: world.values("inspector", 2)[0] }, { name: "gradient", known: world.values("inspector", 3)[0] }].filter((s) => s.known);
   const parameter = tap?.type === "parameter";
   const nothing = !shownSides.length ? [{ name: parameter ? "A parameter: its gradient norm is in the contract." : "Not computed at this moment.", known: null }] : [];
-  list(element, [...shownSides, ...nothing], (s) => s.name, (s) => h("figure", { class: "grid" }, h("figcaption", { class: "note" }), s.known ? h("canvas", { role: "img" }) : null), (figureElement, s) => {
-    if (!s.known) return text(figureElement.firstElementChild, s.name);
-    grid(figureElement, world, s.name, s.known);
+  const all = [...shownSides, ...nothing];
+  list(element, all, (s) => s.name, (s) => h("figure", { class: "grid" }, h("figcaption", { class: "note" }), s.known ? h("canvas", { role: "img" }) : null));
+  all.forEach((s, i) => {
+    if (s.known) grid(element.children[i], world, s.name, s.known);
+    else text(/** @type {any} */ (element.children[i].firstElementChild), s.name);
   });
 }
 

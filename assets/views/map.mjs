@@ -5,7 +5,7 @@ import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { change, drawMaskbar, maskbar, painted } from "../lib/maskbar.mjs";
 import { cellState, fillTable, readout, reserve, viewport } from "../lib/maps.mjs";
-import { follow, pan, seen } from "../lib/pan.mjs";
+import { follow, ground, pan, seen } from "../lib/pan.mjs";
 import * as read from "../lib/reads.mjs";
 import { thumb } from "../lib/thumbs.mjs";
 import { line } from "../lib/visibility.mjs";
@@ -190,25 +190,26 @@ function paint(element, doing) {
   const rows = read.phase(world) === "train" || at.info.query === "s" ? queries.length : reserve(queries.length + 1);
   const columns = same ? rows : Math.max(1, keys.length);
   const focus = read.focus(world);
-  const port = viewport(p.element.clientWidth, p.element.clientHeight, rows, columns, p.element.scrollLeft, p.element.scrollTop);
-  follow(p, `${world.moved?.at} ${at.info.name} ${focus.row}`, null, focus.row < 0 ? null : { top: (focus.row - 1) * port.cell, bottom: (focus.row + 2) * port.cell + port.top });
-  seen(p, port.width, port.height);
+  const port = viewport(p.element.clientWidth, p.element.clientHeight, rows, columns, 0, 0);
+  ground(p, port.width, port.height);
+  const number = values(world);
+  const marked = world.look.lock ? { row: world.look.lock.row, column: world.look.lock.key } : focusCell(world, number.weight);
+  bringIn(doing, port, `${world.moved?.at} ${at.info.name} ${focus.row} ${marked?.column}`, { row: focus.row, column: marked?.column ?? 0 });
+  seen(p);
   const window = viewport(p.element.clientWidth, p.element.clientHeight, rows, columns, p.element.scrollLeft, p.element.scrollTop);
   const { row: r0, column: c0 } = window;
-  const number = values(world);
   const state = cellState(at.info, at.layer, queries, keys, number.shown, doing.stroke, world.look.editing);
   const show = world.look.show;
   const value = show === "mask" ? () => 1 : number.shown;
   const next = read.choice(read.requestView(world));
   const name = (/** @type {number} */ i) => (queries[i] ? shown(queries[i].token) : i === queries.length && next && at.info.query === "t" ? `${shown(next.token)}?` : "·");
   const cursor = doing.hover;
-  const locked = world.look.lock;
   const geo = draw.cellMap(p.canvas, {
     rows: window.rows, columns: window.columns, left: window.left, top: window.top, right: 2, bottom: 2, maxCell: 46, values: show !== "mask",
     value: (r, c) => value(r + r0, c + c0), state: (r, c) => state(r + r0, c + c0), scale: scale(world, doing), gap: window.cell < 12 ? 1 : 2,
     rowLabels: indices(window.rows).map((i) => name(i + r0)), rowNotes: window.notes ? indices(window.rows).map((i) => shown(read.decides(world, at.info.query, i + r0))) : undefined,
     columnLabels: indices(window.columns).map((i) => (keys[i + c0] ? shown(keys[i + c0].token) : "·")),
-    selected: place(locked ? { row: locked.row, column: locked.key } : null, window) ?? place(focusCell(world, number.weight), window), hover: place(cursor, window),
+    selected: place(marked, window), hover: place(cursor, window),
   });
   doing.at = (point) => {
     const found = geo.at(point.offsetX, point.offsetY);
@@ -218,6 +219,12 @@ function paint(element, doing) {
   text(out.children[0], first);
   text(out.children[1], second);
   set(p.canvas, "aria-label", `${at.info.title}, layer ${at.layer + 1} head ${at.head + 1}. Arrow keys move, Enter locks${world.look.editing ? ", X changes the mask" : ""}.`);
+}
+
+/** Scroll so that a cell is seen. @param {Doing} doing @param {ReturnType<typeof viewport>} port @param {string} name @param {Place} cell */
+function bringIn(doing, port, name, cell) {
+  if (cell.row < 0) return;
+  follow(doing.pan, name, { left: (cell.column - 1) * port.cellWidth, right: (cell.column + 2) * port.cellWidth + port.left }, { top: (cell.row - 1) * port.cell, bottom: (cell.row + 2) * port.cell + port.top });
 }
 
 /** @param {number} n */
@@ -328,8 +335,7 @@ function walk(doing, info, to) {
   const limit = (/** @type {"s" | "t"} */ owner) => read.rows(world, owner).length - 1;
   doing.hover = { row: Math.max(0, Math.min(limit(info.query), to.row)), column: Math.max(0, Math.min(limit(info.key), to.column)) };
   const port = viewport(p.element.clientWidth, p.element.clientHeight, limit(info.query) + 1, limit(info.key) + 1, 0, 0);
-  follow(p, `cursor ${doing.hover.row} ${doing.hover.column}`, { left: doing.hover.column * port.cellWidth, right: (doing.hover.column + 1) * port.cellWidth + port.left },
-    { top: doing.hover.row * port.cell, bottom: (doing.hover.row + 1) * port.cell + port.top });
+  bringIn(doing, port, `cursor ${doing.hover.row} ${doing.hover.column}`, doing.hover);
   doing.redraw();
   doing.context.say(/** @type {any} */ (p.element.nextElementSibling).textContent);
 }

@@ -18,6 +18,7 @@ export function banks(kept) {
     const axes = (Array.isArray(k.axes) ? k.axes : k.axes.split(" ")).map((/** @type {string} */ a) => a.replace("'", ""));
     const owner = axes.includes("s") ? "s" : axes.includes("t") ? "t" : "";
     const id = `${owner}${k.grows ? "+" : ""}`;
+    /** @type {Bank} */
     const bank = found.get(id) ?? { id, owner, grows: k.grows, roles: [], tensors: 0, bytes: 0, perRow: 0, rows: owner ? k.shape[axes.indexOf(owner)] : 0 };
     const role = /^(k|key|keys)$/.test(leaf(k.path)) ? "k" : /^(v|value|values)$/.test(leaf(k.path)) ? "v" : "p";
     if (!bank.roles.includes(role)) bank.roles.push(role);
@@ -71,7 +72,9 @@ export default {
     text(/** @type {any} */ (note.children[2]), `+${bytes(sum.perRow)}`);
     /** @type {any[]} */
     const items = [...all, ...(all.length ? [{ id: "line", ...sum }] : [])];
-    list(/** @type {any} */ (element.children[1]), items, (b) => b.id, bankElement, (li, b) => (b.id === "line" ? line(li, b) : paint(li, world, b)));
+    const place = /** @type {any} */ (element.children[1]);
+    list(place, items, (b) => b.id, bankElement);
+    items.forEach((b, i) => (b.id === "line" ? line(place.children[i], b) : paint(place.children[i], world, b)));
   },
 };
 

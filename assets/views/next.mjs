@@ -47,7 +47,7 @@ export function outcome(view) {
 export function whole(view) {
   const written = view?.target?.filter((/** @type {any} */ r) => r.origin === "model" || r.origin === "chosen").length ?? 0;
   if (!written) return { value: "1", covers: "nothing is decided yet" };
-  const covers = view.finished === "eos" ? `${plural(written - 1, "word")} and <eos>` : `${plural(written, "word")}, without <eos>`;
+  const covers = view.finished === "eos" ? `${plural(written - 1, "token")} and <eos>` : `${plural(written, "token")}, without <eos>`;
   return { value: probability(Math.exp(number(view.log_probability))), covers };
 }
 

@@ -3,7 +3,7 @@
 
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
-import { follow, pan, seen } from "../lib/pan.mjs";
+import { follow, ground, pan, seen } from "../lib/pan.mjs";
 import * as read from "../lib/reads.mjs";
 import { percent, probability, requestName, shown } from "../lib/words.mjs";
 
@@ -116,15 +116,16 @@ export function tabs(element, world, context, word) {
 /** @param {import("../lib/pan.mjs").Pan} p @param {World} world @returns {Layout | null} */
 function strips(p, world) {
   const at = read.relation(world);
-  if (!at) return (seen(p, 0), null);
+  if (!at) return null;
   const weight = read.readCells(world, "read");
   const { row } = read.focus(world);
   const keys = read.rows(world, at.info.key);
   const queries = places(world, at.info.query);
   const count = Math.max(keys.length, queries.length);
   const geo = layout(p.element.clientWidth, p.element.clientHeight, count);
+  ground(p, geo.width);
   follow(p, `${world.moved?.at} ${row} ${count}`, row < 0 ? null : { left: geo.x(row) - geo.left - geo.slot, right: geo.x(row) + 3 * geo.slot });
-  const [g, width, height, scrolled] = seen(p, geo.width);
+  const [g, width, height, scrolled] = seen(p);
   g.save();
   g.beginPath();
   g.rect(geo.left - 4, 0, width, height);
@@ -189,7 +190,7 @@ function hidden(g, x0, y0, x1, y1) {
 
 /** @param {CanvasRenderingContext2D} g @param {Layout} geo @param {read.Row} row @param {number} i @param {boolean} top */
 function keyChip(g, geo, row, i, top) {
-  const name = geo.ids && geo.slot > 60 && row.id >= 0 ? `${i} · id ${row.id}` : String(i);
+  const name = geo.ids && geo.slot > 76 && row.id >= 0 ? `${i} · id ${row.id}` : String(i);
   draw.label(g, name, geo.middle(i), 6, { size: 10.5, mono: true, align: "center", color: "--ink-3" });
   const state = row.state === "new" ? "known" : row.state;
   draw.chip(g, geo.x(i), geo.top, geo.slot - geo.pad, geo.chip, shown(row.token), { role: "k", state, on: top, size: geo.size });
@@ -249,7 +250,7 @@ function queryChip(g, geo, place, i, on, decides) {
   const y = geo.bottom + geo.chip + 10;
   draw.font(g, on ? 640 : 460, 11, true);
   draw.label(g, draw.clip(g, decides, geo.slot - 2), geo.middle(i), y, { size: 11, mono: true, weight: on ? 640 : 460, align: "center", color: on || decides.includes("(now") ? "--d" : "--ink-3" });
-  if (geo.ids && place.id >= 0) draw.label(g, geo.slot > 60 ? `${i} · id ${place.id}` : String(i), geo.middle(i), y + 14, { size: 10.5, mono: true, align: "center", color: "--ink-3" });
+  if (geo.ids && place.id >= 0) draw.label(g, geo.slot > 76 ? `${i} · id ${place.id}` : String(i), geo.middle(i), y + 14, { size: 10.5, mono: true, align: "center", color: "--ink-3" });
 }
 
 /** The probability under the decision; where padding lies between, the line that skips it.

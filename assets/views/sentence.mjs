@@ -96,9 +96,9 @@ function decisions(requests) {
   const known = requests.map((r, i) => ({ name: requestName(i), row: r.decision_row, lead: read.choice(r) })).filter((r) => r.lead);
   if (!known.length) return [part(`One pass over ${plural(requests.length, "request")}. Each is decided by its last valid row.`)];
   const each = known.slice(0, 3).flatMap((r, i) => [
-    part(`${i ? ", " : ""}${r.name} takes `), token(r.lead.token, "d"), part(` from its row ${r.row}`),
+    part(i ? `, ${r.name} ` : `${r.name} takes `), token(r.lead.token, "d"), part(known.length < 3 ? ` from its row ${r.row}` : ` (row ${r.row})`),
   ]);
-  return [...each, part(known.length > 3 ? ", ...: each from its last valid row." : ": each from its last valid row.")];
+  return [...each, part(known.length > 3 ? ", …: each by its last valid row." : ": each by its last valid row.")];
 }
 
 /** @param {World} world @returns {Part[]} */

@@ -170,8 +170,8 @@ function fill(li, b, world, context) {
   if (!b.others.length) return;
   const next = b.others.find((id) => id > /** @type {number} */ (b.node)) ?? b.others[0];
   const label = world.history.get(next)?.label;
-  text(branch, `⑂ ${b.others.length + 1}`);
-  set(branch, "aria-label", `${plural(b.others.length + 1, "branch", "branches")} from here; go to ${label ? shown(label) : "the next"}`);
+  text(branch, `+${b.others.length}`);
+  set(branch, "aria-label", `${plural(b.others.length, "other branch", "other branches")} here; go to ${label ? shown(label) : "the next"}`);
   set(branch, "title", `Another branch: ${label ? shown(label) : `moment ${next}`}`);
   set(branch, "disabled", !may);
   branch.onclick = () => context.send({ kind: "go", moment: next });

@@ -9,7 +9,8 @@ import { figure, number, opName, severalStacks, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
 
-const [LEAST, MOST] = [-3, 1]; // powers of ten of the bars' scale
+const [LEAST, MOST] = [-6, 1]; // powers of ten of the bars' scale
+const DECADES = 6; // below the largest value on the scale of positions
 const DEPTHS = 24;
 
 /** Taps whose gradient is shown by position: what each operation gives to the next, one vector a target row. Pure.
@@ -38,7 +39,7 @@ function share(value) {
 
 /** "decoder.layer0.self.W_Q.weight" as "L1 self W_Q", a bias as "L1 self W_Q bias".
  * @param {string} path @param {boolean} several */
-export const parameterName = (path, several) => opName(path, several).replace(/ weight$/, "");
+export const parameterName = (path, several) => opName(path.replace(/\.weight$/, ""), several);
 
 /** Norm, limit and factor of this update. Pure.
  * @param {any} train a TrainView @param {number | null | undefined} limit */
@@ -59,7 +60,7 @@ export function niceMost(values) {
   return Number(([1, 2, 5, 10].find((m) => m * ten >= most * 0.999) ?? 10) * ten).valueOf();
 }
 
-/** Scales are fixed by the first values that came, until a person fits them; 0: none came yet. @type {WeakMap<HTMLElement, {score: number, position: number}>} */
+/** Scales are fixed until a person fits them; 0: by the first values that come. @type {WeakMap<HTMLElement, {score: number, position: number}>} */
 const scales = new WeakMap();
 
 /** @param {string} title @param {string} part @param {string} kind of its scale */
@@ -84,10 +85,10 @@ export default {
   },
 
   mount(element) {
-    scales.set(element, { score: 0, position: 0 });
+    scales.set(element, { score: 0, position: 1 });
     element.append(
       h("div", { class: "grad grad-bars" },
-        h("div", { class: "ph" }, h("h2", { class: "h nowrap" }, "Gradient norm by parameter"), h("span", { class: "sp" }), h("span", { class: "note mono" }, `${10 ** LEAST} to ${10 ** MOST}, log`)),
+        h("div", { class: "ph" }, h("h2", { class: "h nowrap" }, "Gradient norm by parameter"), h("span", { class: "sp" }), h("span", { class: "note mono" }, `${figure(10 ** LEAST)} to ${10 ** MOST}, log`)),
         h("ul", { class: "norms", tabindex: 0, "aria-label": "Gradient norm by parameter, from the output back to the input" }),
         h("dl", { class: "clip" }, h("dt", null, "norm of all"), h("dd", { class: "mono c-g" }), h("dt", null, "clip factor"), h("dd", { class: "mono" }), h("dd", { class: "note" }))),
       figurePart("∂L/∂score", "score", "div"),
@@ -161,18 +162,17 @@ function positionMap(part, element, world) {
   const value = (/** @type {number} */ d, /** @type {number} */ t) => (found[d] ? found[d].at(Math.min(b, found[d].shape[0] - 1), t) : NaN);
   const focus = read.focus(world);
   const flat = all.flatMap((_, d) => rows.map((_, t) => value(d, t)));
-  own.position ||= niceMost(flat);
   text(part.firstElementChild.lastElementChild, "‖∂L/∂h‖");
   const canvas = part.children[1].firstElementChild;
   draw.cellMap(canvas, {
     rows: all.length, columns: rows.length, left: 86, top: 26, bottom: 2, right: 2, maxCell: 40, gap: 1.5, value,
-    state: (d, t) => (rows[t].state === "padded" && !(value(d, t) > 0) ? "padded" : Number.isNaN(value(d, t)) ? "later" : "ok"), scale: { max: own.position || 1, decades: 4 },
+    state: (d, t) => (rows[t].state === "padded" && !(value(d, t) > 0) ? "padded" : Number.isNaN(value(d, t)) ? "later" : "ok"), scale: { max: own.position, decades: DECADES },
     rowLabels: all.map((d) => d.name), columnLabels: rows.map((_, i) => String(i)), roles: ["p", "q"],
     selected: null, hover: null,
   });
   const worst = focus.row >= 0 && all.length ? value(0, focus.row) : NaN;
   set(canvas, "aria-label", Number.isFinite(worst) ? `Gradient norm by position and depth; at the output, row ${focus.row}: ${figure(worst)}` : "Gradient norm by position and depth: after backward");
-  scale(part, own.position ? figure(own.position / 1e4) : "", own.position ? figure(own.position) : "", "log", () => (own.position = 0), () => positionMap(part, element, world));
+  scale(part, figure(own.position / 10 ** DECADES), figure(own.position), "log", () => (own.position = niceMost(flat) || own.position), () => positionMap(part, element, world));
 }
 
 /** @param {any} part @param {string} low @param {string} high @param {string} said @param {() => any} fit @param {() => void} again */

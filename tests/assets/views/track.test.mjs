@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { branches, lookAt, operations, pass, path, stages, steps } from "../../../assets/views/track.mjs";
+import { node, training, world } from "./world.mjs";
+
+const tree = (...nodes) => new Map(nodes.map((n) => [n.id, n]));
+const start = node(0, null, "prefill", 0, { command: "open" });
+
+test("the path goes through a moment, and on along what was done last", () => {
+  const history = tree(start, node(1, 0, "prefill", 1), node(2, 1, "decode", 1), node(3, 2, "decode", 2), node(4, 2, "decode", 2), node(5, 4, "decode", 3));
+  assert.deepEqual(path(history, 1).map((n) => n.id), [0, 1, 2, 4, 5]);
+  assert.deepEqual(path(history, 3).map((n) => n.id), [0, 1, 2, 3]);
+  assert.deepEqual(branches(history, history.get(4)), [3]);
+  assert.deepEqual(branches(history, start), []);
+});
+
+test("stages inside a step are one place, and edits of a step too", () => {
+  const history = tree(start, node(1, 0, "prefill", 0, { stage: "encode" }), node(2, 1, "prefill", 1), node(3, 2, "prefill", 1, { command: "change" }), node(4, 3, "decode", 1));
+  assert.deepEqual(pass(history, 4).map((b) => [b.node.id, b.all.length, b.state]), [[0, 1, "done"], [3, 2, "done"], [4, 1, "now"]]);
+  assert.deepEqual(pass(history, 1).map((b) => [b.node.id, b.state]), [[0, "done"], [1, "now"], [3, "ahead"], [4, "ahead"]]);
+  assert.deepEqual(pass(history, 2).map((b) => [b.node.id, b.state]), [[0, "done"], [2, "now"], [4, "ahead"]]);
+});
+
+test("a pass begins where its phase was entered and ends where it is entered again", () => {
+  const history = tree(start, node(1, 0, "prefill", 1), node(2, 1, "train", 0, { command: "enter" }), node(3, 2, "train", 1), node(4, 3, "decode", 0, { command: "enter" }), node(5, 4, "decode", 1));
+  assert.deepEqual(pass(history, 5).map((b) => b.node.id), [4, 5]);
+  assert.deepEqual(pass(history, 1).map((b) => b.node.id), [0, 1]);
+});
+
+test("blocks: a wide prefill, one place a token, free places until the end", () => {
+  const w = world();
+  const blocks = steps(w, 2);
+  assert.deepEqual(blocks.map((b) => [b.title || b.token, b.state]), [["Prefill", "done"], ["le", "done"], ["chat", "now"], ["", "todo"], ["", "todo"]]);
+  assert.ok(blocks[0].grow > blocks[1].grow);
+  assert.equal(steps({ ...w, moved: { ...w.moved, ended: true } }).length, 3);
+});
+
+test("a branch is marked where it leaves", () => {
+  const w = world();
+  w.history.set(3, node(3, 1, "decode", 2, { label: "chien", command: "choose" }));
+  assert.deepEqual(steps(w, 0).map((b) => b.others), [[], [], [3]]);
+});
+
+const timed = (...done) => ["batch", "forward", "loss", "backward", "clip", "update"].map((name, i) => ({ name, ms: done[i] ?? null, rows: 0, ops: [] }));
+
+test("stages of an update: measured, the last one done is now, those without a moment cannot be gone to", () => {
+  const w = training();
+  w.history = tree(node(0, null, "train", 3, { command: "enter" }), node(1, 0, "train", 3, { stage: "batch" }), node(3, 1, "train", 3, { stage: "forward" }));
+  w.moved.stages = timed(0.4, 5.1);
+  assert.deepEqual(stages(w).map((b) => [b.title, b.note, b.state, b.node]), [
+    ["Batch", "0.40 ms", "done", 1], ["Forward", "5.1 ms", "now", 3], ["Loss", "", "todo", null], ["Backward", "", "todo", null], ["Clip", "", "todo", null], ["Update", "", "todo", null],
+  ]);
+});
+
+test("a whole update has its end as a moment", () => {
+  const w = training();
+  w.history = tree(node(0, null, "train", 3, { command: "enter" }), node(3, 0, "train", 4));
+  w.moved.stages = timed(1, 1, 1, 1, 1, 1);
+  assert.deepEqual(stages(w).map((b) => b.node), [null, null, null, null, null, 3]);
+  assert.equal(stages(w).at(-1).state, "now");
+});
+
+test("operations of a step, and what choosing one makes the page look at", () => {
+  const w = world();
+  assert.deepEqual(operations(w).map((o) => o.name), ["embedding", "L1 self", "L2 cross", "decoder", "logits"]);
+  assert.deepEqual(lookAt(w, "decoder.layer0.self"), { op: "decoder.layer0.self", relation: "target_self", layer: 0, path: null });
+  assert.deepEqual(lookAt(w, "decoder.embedding"), { op: "decoder.embedding", path: "decoder.embedding.sum" });
+  assert.deepEqual(lookAt(w, "logits"), { op: "logits", path: "logits" });
+});
