@@ -31,7 +31,7 @@ from app.session.commands import Open, Step
 from app.session.engine import Engine
 from app.session.lobby import Lobby
 from app.session.scenario import defaults
-from app.session.services import Services
+from app.session.services import EngineClass, Services
 from app.settings import BadSetting, Settings
 from app.ui.layout import build_dash
 
@@ -43,17 +43,18 @@ DESCRIPTION = (
 )
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings, engine: EngineClass = Engine) -> FastAPI:
     """Everything but the listening. Raises `BadSetting` for a device that is not there."""
     device = _device(settings.device)
     torch.set_num_threads(1)
     readiness = Readiness()
+    lifespan = partial(_lifespan, settings=settings, engine=engine, device=device, readiness=readiness)
     api = FastAPI(
         title="Lookback",
         description=DESCRIPTION,
         docs_url=None,
         redoc_url=None,
-        lifespan=partial(_lifespan, settings=settings, device=device, readiness=readiness),
+        lifespan=lifespan,
     )
     api.state.readiness = readiness
     add_routes(api, readiness)
@@ -80,10 +81,12 @@ def _device(name: str) -> torch.device:
 
 
 @asynccontextmanager
-async def _lifespan(api: FastAPI, settings: Settings, device: torch.device, readiness: Readiness) -> AsyncIterator[None]:
+async def _lifespan(
+    api: FastAPI, settings: Settings, engine: EngineClass, device: torch.device, readiness: Readiness
+) -> AsyncIterator[None]:
     kept = journal.open_in(settings.data)
     pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="engine", initializer=torch.set_num_threads, initargs=(1,))
-    services = Services(Engine, wire.encode, kept, pool, device)
+    services = Services(engine, wire.encode, kept, pool, device)
     api.state.lobby = Lobby(services, settings.sessions, settings.idle_minutes * 60, settings.expiry_days)
     tasks = [asyncio.create_task(api.state.lobby.tend()), asyncio.create_task(_warm(api, services, readiness))]
     try:
@@ -161,9 +164,14 @@ def _policy(dash: Dash) -> str:
 def serve(settings: Settings) -> None:
     """Listen until told to stop; print the address when all is ready. Raises `BadSetting` where that is not possible."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s", stream=sys.stderr)
-    api = create_app(settings)
     listening = _listen(settings)
-    config = uvicorn.Config(
+    api = create_app(settings)
+    asyncio.run(_serve(uvicorn.Server(configuration(api)), listening, api.state.readiness, settings.host))
+
+
+def configuration(api: FastAPI) -> uvicorn.Config:
+    """How this application wants to be served."""
+    return uvicorn.Config(
         api,
         log_level="warning",
         access_log=False,
@@ -173,7 +181,6 @@ def serve(settings: Settings) -> None:
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=5,
     )
-    asyncio.run(_serve(uvicorn.Server(config), listening, api.state.readiness, settings.host))
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
-_NAME = re.compile(r"\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
 
 class BadSetting(ValueError):
@@ -58,22 +60,30 @@ def read(environment: Mapping[str, str]) -> Settings:
 def _number(given: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:
     text = given.get(name, str(default))
     if not re.fullmatch(r"-?[0-9]{1,9}", text) or not low <= int(text) <= high:
-        raise BadSetting(f"{name} was given {text!r}; allowed: a whole number from {low} to {high}")
+        raise _bad(name, text, f"a whole number from {low} to {high}")
     return int(text)
 
 
 def _device(text: str) -> str:
     if not _DEVICE.fullmatch(text):
-        raise BadSetting(f"LOOKBACK_DEVICE was given {text!r}; allowed: auto, cpu, cuda or cuda:N")
+        raise _bad("LOOKBACK_DEVICE", text, "auto, cpu, cuda or cuda:N")
     return text
 
 
 def _name(variable: str, text: str) -> str:
     """A host name or address in lower case, an IPv6 address in brackets."""
-    name = f"[{text.lower()}]" if ":" in text and not text.startswith("[") else text.lower()
+    name = text.lower()
+    if ":" in name:
+        with suppress(ValueError):
+            return f"[{ipaddress.IPv6Address(name.strip('[]'))}]"
     if len(name) > 253 or not _NAME.fullmatch(name):
-        raise BadSetting(f"{variable} was given {text!r}; allowed: host names or addresses, without a port")
+        raise _bad(variable, text, "host names or addresses, without a port")
     return name
+
+
+def _bad(variable: str, text: str, allowed: str) -> BadSetting:
+    given = text if len(text) <= 60 else f"{text[:60]}..."
+    return BadSetting(f"{variable} was given {given!r}; allowed: {allowed}")
 
 
 def _state_folder(given: Mapping[str, str]) -> Path:

@@ -45,6 +45,8 @@ def _event_text(event: Event) -> tuple[str, list[Array]]:
     arrays: list[Array] = []
 
     def plain(value: Any) -> dict[str, Any]:
+        if not is_dataclass(value):
+            raise TypeError(f"{type(value).__name__} is no plain value, it cannot be told")
         if not isinstance(value, Array):
             return vars(value)
         arrays.append(value)

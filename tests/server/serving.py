@@ -1,0 +1,89 @@
+"""A real server on a free port, with a run that counts in place of a model, and a page made of a websocket client."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import uvicorn
+from websockets.asyncio.client import ClientConnection, connect
+
+from app import settings
+from app.main import configuration, create_app
+from app.server.wire import Frame, decode
+from app.session.events import Event, Reply, Values
+from tests.session.fakes import FakeEngine
+
+E = TypeVar("E")
+
+
+@contextmanager
+def served(data: Path, **environment: str) -> Iterator[int]:
+    """The whole application on a free port of this machine; its journal is in that folder."""
+    api = create_app(settings.read({"LOOKBACK_DATA": str(data), **environment}), FakeEngine)
+    server = uvicorn.Server(configuration(api))
+    listening = socket.create_server(("127.0.0.1", 0))
+    port = listening.getsockname()[1]
+    thread = threading.Thread(target=server.run, args=([listening],))
+    thread.start()
+    try:
+        while not server.started:
+            thread.join(0.01)
+        yield port
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+class Page:
+    """frames: all that came, in order. acks: whether it gives credit for values."""
+
+    def __init__(self, socket: ClientConnection, acks: bool) -> None:
+        self.socket = socket
+        self.acks = acks
+        self.frames: list[Frame] = []
+        self._seq = 0
+
+    async def send(self, **command: Any) -> int:
+        self._seq += 1
+        await self.socket.send(json.dumps({"seq": self._seq, "command": command}))
+        return self._seq
+
+    async def do(self, **command: Any) -> Reply:
+        return await self.reply(await self.send(**command))
+
+    async def reply(self, seq: int) -> Reply:
+        while True:
+            event = (await self.hear()).event
+            if isinstance(event, Reply) and event.to == seq:
+                return event
+
+    async def hear(self) -> Frame:
+        data = await self.socket.recv()
+        assert isinstance(data, bytes)
+        frame = decode(data)
+        self.frames.append(frame)
+        if self.acks and isinstance(frame.event, Values) and not frame.event.fetched:
+            await self.socket.send(json.dumps({"ack": frame.seq}))
+        return frame
+
+    async def until(self, kind: type[E]) -> E:
+        while True:
+            event: Event = (await self.hear()).event
+            if isinstance(event, kind):
+                return event
+
+    def heard(self, kind: type[E]) -> list[E]:
+        return [f.event for f in self.frames if isinstance(f.event, kind)]
+
+
+@asynccontextmanager
+async def page(port: int, query: str = "", acks: bool = True, **options: Any) -> AsyncIterator[Page]:
+    """A page whose socket is open. query: what follows the question mark."""
+    async with connect(f"ws://127.0.0.1:{port}/ws?{query}", max_size=None, **options) as socket:
+        yield Page(socket, acks)

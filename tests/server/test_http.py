@@ -1,0 +1,317 @@
+"""The API for scripts: what it answers, and that every refusal has one shape."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+import torch
+
+from app.session import link
+from app.session.catalogue_view import catalogue
+from app.session.scenario import defaults, parse
+from tests.server.serving import served
+
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
+    with served(tmp_path_factory.mktemp("data")) as port, httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as found:
+        deadline = time.monotonic() + 30
+        while found.get("/readyz").status_code != 200 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        yield found
+
+
+def errors(answer: httpx2.Response, status: int) -> list[dict[str, Any]]:
+    """The problems of a refusal, whose shape is checked here."""
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/json")
+    assert answer.json().keys() == {"errors"}
+    found: list[dict[str, Any]] = answer.json()["errors"]
+    assert found and all(set(e) == {"field", "given", "allowed", "message"} and e["message"] for e in found)
+    return found
+
+
+# --- health and description
+
+
+def test_it_is_up_and_ready(client: httpx2.Client) -> None:
+    assert client.get("/healthz").json() == {"ok": True}
+    assert client.get("/readyz").json() == {"ready": True, "waiting": ""}
+
+
+def test_the_description_is_complete_and_needs_nothing_from_elsewhere(client: httpx2.Client) -> None:
+    described = client.get("/openapi.json").json()
+    assert {"/healthz", "/readyz", "/api/catalogue", "/api/scenario/validate", "/api/read"} == set(described["paths"])
+    text = json.dumps(described)
+    names = set(re.findall(r'"#/components/schemas/(\w+)"', text))
+    assert {"Scenario", "ReadRequest", "Request", "Mask"} <= names == names & set(described["components"]["schemas"])
+    docs = client.get("/docs")
+    assert docs.headers["content-type"] == "text/html; charset=utf-8"
+    assert all(path in docs.text for path in described["paths"]) and "d_k" in docs.text
+    assert not re.findall(r"(?:src|href)=\"(?!#|/openapi.json)", docs.text) and "<script" not in docs.text
+
+
+def test_answers_carry_headers_that_keep_other_sites_out(client: httpx2.Client) -> None:
+    for path in ("/", "/healthz", "/docs", "/api/nothing", "/assets/app.css"):
+        headers = client.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff" and headers["referrer-policy"] == "same-origin"
+        policy = headers["content-security-policy"]
+        assert "default-src 'self'" in policy and "unsafe-eval" not in policy and "http" not in policy
+        assert "'unsafe-inline'" not in policy.split("style-src")[0]
+
+
+def test_every_inline_script_of_the_page_is_allowed_by_its_hash(client: httpx2.Client) -> None:
+    page = client.get("/")
+    scripts = re.findall(
+        r"<script(?: id=\"_dash-renderer\" type=\"application/javascript\")?>(.*?)</script>", page.text, re.DOTALL
+    )
+    assert scripts
+    for script in scripts:
+        assert base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() in page.headers["content-security-policy"]
+
+
+def test_large_answers_are_compressed_for_those_who_can_read_them(client: httpx2.Client) -> None:
+    plain = client.get("/api/catalogue", headers={"Accept-Encoding": "identity"})
+    packed = client.get("/api/catalogue", headers={"Accept-Encoding": "gzip;q=0.5, br"})
+    again = client.get("/api/catalogue", headers={"Accept-Encoding": "br"})
+    assert "content-encoding" not in plain.headers and packed.headers["content-encoding"] == "br"
+    assert packed.headers["vary"] == "Accept-Encoding"
+    assert packed.json() == again.json() == plain.json()
+    assert int(packed.headers["content-length"]) < int(plain.headers["content-length"]) / 3
+    assert "content-encoding" not in client.get("/healthz", headers={"Accept-Encoding": "br"}).headers
+
+
+# --- refusals of every route
+
+
+@pytest.mark.parametrize(
+    "method, path, status, field",
+    [
+        ("GET", "/api", 404, "path"),
+        ("GET", "/api/", 404, "path"),
+        ("GET", "/api/nothing", 404, "path"),
+        ("POST", "/api/nothing", 404, "path"),
+        ("GET", "/api/catalogue/", 404, "path"),
+        ("GET", "/api/%2e%2e/secret", 404, "path"),
+        ("GET", "/api/ünïcode", 404, "path"),
+        ("DELETE", "/api/catalogue", 405, "method"),
+        ("POST", "/api/catalogue", 405, "method"),
+        ("GET", "/api/read", 405, "method"),
+        ("PUT", "/api/read", 405, "method"),
+        ("GET", "/api/scenario/validate", 405, "method"),
+        ("OPTIONS", "/api/read", 405, "method"),
+        ("GET", "/nothing", 404, "path"),
+        ("POST", "/", 405, "method"),
+        ("GET", "/ws", 404, "path"),
+        ("GET", "/assets/nothing.js", 404, "path"),
+        ("GET", "/assets/../app/main.py", 404, "path"),
+        ("GET", "/assets/%2e%2e/pyproject.toml", 404, "path"),
+    ],
+)
+def test_what_does_not_exist_is_refused_in_json(client: httpx2.Client, method: str, path: str, status: int, field: str) -> None:
+    answer = client.request(method, path)
+    assert errors(answer, status)[0]["field"] == field
+    if status == 405:
+        assert answer.headers["allow"]
+
+
+def test_head_has_no_body_and_options_and_unknown_methods_are_refused(client: httpx2.Client) -> None:
+    assert client.head("/api/catalogue").status_code == 405 and client.head("/api/catalogue").content == b""
+    assert client.request("BREW", "/api/catalogue").status_code == 405
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": ""},
+        {"Host": "localhost:x"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Host": "evil.example", "Origin": "http://evil.example"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("path", ["/", "/healthz", "/api/catalogue", "/assets/app.css", "/docs"])
+def test_a_foreign_host_or_origin_gets_nothing(client: httpx2.Client, headers: dict[str, str], path: str) -> None:
+    found = errors(client.get(path, headers=headers), 403)
+    assert found[0]["field"] in headers and "localhost" in found[0]["allowed"]
+
+
+def test_the_loopback_names_are_known_on_any_port(client: httpx2.Client) -> None:
+    for host in ("localhost", "LOCALHOST:1", "127.0.0.1:65535", "[::1]:8050", "localhost."):
+        assert client.get("/healthz", headers={"Host": host}).status_code == 200
+
+
+ROUTES = ["/api/read", "/api/scenario/validate"]
+
+
+@pytest.mark.parametrize("path", ROUTES)
+@pytest.mark.parametrize(
+    "content, headers, status, field",
+    [
+        (b"", JSON, 400, "body"),
+        (b"{", JSON, 400, "body"),
+        (b"not json", JSON, 400, "body"),
+        (b'{"a": NaN}', JSON, 400, "body"),
+        (b'{"a": Infinity}', JSON, 400, "body"),
+        (b'{"a": 1e999}', JSON, 400, "body"),
+        (b"\xff\xfe", JSON, 400, "body"),
+        (b"[" * 100_000, JSON, 400, "body"),
+        (b"{}", {}, 415, "Content-Type"),
+        (b"{}", {"Content-Type": "text/plain"}, 415, "Content-Type"),
+        (b"a=1", {"Content-Type": "application/x-www-form-urlencoded"}, 415, "Content-Type"),
+        (b" " * (9 << 20), JSON, 413, "body"),
+    ],
+    ids=[
+        "empty",
+        "cut",
+        "text",
+        "nan",
+        "infinity",
+        "too large a number",
+        "no utf-8",
+        "deep",
+        "no type",
+        "text type",
+        "form",
+        "huge",
+    ],
+)
+def test_a_body_that_is_no_json_is_refused(
+    client: httpx2.Client, path: str, content: bytes, headers: dict[str, str], status: int, field: str
+) -> None:
+    assert errors(client.post(path, content=content, headers=headers), status)[0]["field"] == field
+
+
+def test_a_body_of_unknown_length_is_refused(client: httpx2.Client) -> None:
+    answer = client.post("/api/read", content=iter([b"{}"]), headers=JSON)
+    assert errors(answer, 411)[0]["field"] == "Transfer-Encoding"
+
+
+# --- catalogue and scenarios
+
+
+def test_the_catalogue_is_what_the_command_line_lists(client: httpx2.Client) -> None:
+    found = client.get("/api/catalogue")
+    assert found.json() == json.loads(json.dumps(catalogue()))
+    needed = {"id", "name", "family", "inventory", "config_schema", "capabilities", "phases", "taps", "checkpoints", "paper"}
+    assert found.json()["architectures"] and all(needed <= a.keys() for a in found.json()["architectures"])
+
+
+def test_a_scenario_comes_back_normalised_with_a_link_that_brings_it_again(client: httpx2.Client) -> None:
+    given = defaults(seed=3).model_dump(mode="json")
+    del given["config"], given["policy"]
+    answer = client.post("/api/scenario/validate", json=given).json()
+    assert answer["ok"] is True
+    assert answer["scenario"] == parse(given).model_dump(mode="json")
+    assert client.post("/api/scenario/validate", json=answer["scenario"]).json() == answer
+    assert answer["link"].startswith("#s=")
+    assert link.unpack(answer["link"].removeprefix("#s=")) == {"v": 1, "scenario": answer["scenario"]}
+
+
+@pytest.mark.parametrize(
+    "change, field",
+    [
+        ({"seed": "x"}, "seed"),
+        ({"seed": 2**31}, "seed"),
+        ({"architecture": "perceptron"}, "architecture"),
+        ({"more": 1}, "more"),
+        ({"version": 2}, "version"),
+        ({"policy": {"temperature": -1}}, "policy.temperature"),
+        ({"requests": []}, "requests"),
+        ({"training": {"learning_rate": 0}}, "training.learning_rate"),
+    ],
+    ids=str,
+)
+def test_a_wrong_scenario_is_refused_by_field(client: httpx2.Client, change: dict[str, Any], field: str) -> None:
+    given = {**defaults().model_dump(mode="json"), **change}
+    assert errors(client.post("/api/scenario/validate", json=given), 422)[0]["field"] == field
+
+
+@pytest.mark.parametrize("data", [None, 1, "x", [], [{}]], ids=str)
+@pytest.mark.parametrize("path", ROUTES)
+def test_json_that_is_no_object_is_refused(client: httpx2.Client, path: str, data: Any) -> None:
+    errors(client.post(path, content=json.dumps(data), headers=JSON), 422)
+
+
+# --- read
+
+
+def test_a_read_gives_scores_weights_context_and_its_derivative(client: httpx2.Client) -> None:
+    given = {
+        "keys": [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]],
+        "values": [[1.0], [2.0], [4.0]],
+        "query": [0.5, -1.0],
+        "score": "scaled_dot",
+    }
+    found = client.post("/api/read", json={**given, "visible": [True, False, True]}).json()
+    scores = torch.tensor(found["scores"], dtype=torch.float64, requires_grad=True)
+    values = torch.tensor(given["values"], dtype=torch.float64)
+    torch.testing.assert_close(scores, torch.tensor([0.5, -1.0, -0.5], dtype=torch.float64) / 2**0.5)
+    weights = torch.softmax(scores.masked_fill(torch.tensor([False, True, False]), -torch.inf), 0)
+    context = weights @ values
+    torch.testing.assert_close(torch.tensor(found["weights"], dtype=torch.float64), weights)
+    torch.testing.assert_close(torch.tensor(found["context"], dtype=torch.float64), context)
+    assert found["weights"][1] == 0.0
+    (gradient,) = torch.autograd.grad(context[0], scores)
+    torch.testing.assert_close(torch.tensor(found["context_grad_scores"], dtype=torch.float64)[:, 0], gradient)
+
+
+def test_supplied_scores_need_no_keys(client: httpx2.Client) -> None:
+    found = client.post("/api/read", json={"scores": [0, 0], "values": [[1], [3]], "score": "supplied"}).json()
+    assert (found["weights"], found["context"]) == ([0.5, 0.5], [2.0])
+
+
+READ: dict[str, Any] = {"keys": [[1, 0], [0, 1]], "query": [1, 2], "score": "dot"}
+
+
+@pytest.mark.parametrize(
+    "change, field",
+    [
+        ({"score": None}, "score"),
+        ({"score": "cosine"}, "score"),
+        ({"more": 1}, "more"),
+        ({"keys": None}, "keys"),
+        ({"keys": []}, "keys"),
+        ({"keys": [[]]}, "keys.0"),
+        ({"keys": [1, 2]}, "keys.0"),
+        ({"keys": [[1, 0], [1]]}, "keys.1"),
+        ({"keys": [[1, "0"], [0, 1]]}, "keys.0.1"),
+        ({"keys": [[1, True], [0, 1]]}, "keys.0.1"),
+        ({"keys": [[1, None], [0, 1]]}, "keys.0.1"),
+        ({"keys": {"0": [1]}}, "keys"),
+        ({"keys": [[0.0] * 257]}, "keys.0"),
+        ({"keys": [[0.0, 0.0]] * 513}, "keys"),
+        ({"query": [1]}, "query"),
+        ({"query": None}, "query"),
+        ({"query": "ab"}, "query"),
+        ({"query": [1e308, 1e308]}, "query.0"),
+        ({"query": [1e200, 0], "keys": [[1e200, 0], [0, 0]]}, "query"),
+        ({"values": [[1]]}, "keys"),
+        ({"visible": [True]}, "visible"),
+        ({"visible": [1, 0]}, "visible.0"),
+        ({"visible": [False, False]}, "visible"),
+        ({"score": "supplied"}, "scores"),
+        ({"score": "supplied", "scores": [1]}, "scores"),
+        ({"score": "supplied", "scores": [1, "2"]}, "scores.1"),
+    ],
+    ids=lambda v: str(v)[:50],
+)
+def test_a_wrong_read_is_refused_by_field(client: httpx2.Client, change: dict[str, Any], field: str) -> None:
+    assert errors(client.post("/api/read", json={**READ, **change}), 422)[0]["field"] == field
+
+
+def test_the_largest_read_is_answered(client: httpx2.Client) -> None:
+    rows = torch.randn(512, 256, generator=torch.Generator().manual_seed(0), dtype=torch.float64).tolist()
+    answer = client.post("/api/read", json={"keys": rows, "values": rows, "query": rows[0], "score": "scaled_dot"})
+    assert answer.status_code == 200 and len(answer.json()["context"]) == 256
