@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
@@ -36,6 +37,11 @@ class Call:
     lengths: tuple[int, ...]
     ms: float
     whole: bool
+
+    @cached_property
+    def bytes(self) -> int:
+        """Of recorded values; caches do not count, as the run holds them anyway."""
+        return sum(r.value.numel() * r.value.element_size() for r in self.tape.records.values() if r.type != "state")
 
 
 class Reading:

@@ -7,21 +7,22 @@ from dataclasses import dataclass, field
 
 import torch
 
-from app.session import policy
+from app.session import policy, trace
 from app.session.events import Analysis, StageTime
 from app.session.lineage import BUILD, Learner, Snapshots
 from app.session.reading import Call, Reading, ops
 from app.session.timeline import Moment, Place, Timeline
 from app.session.updating import Update
 
-TAPE_BUDGET = 1 << 20
+TAPE_BUDGET = 768 << 10  # bytes of recorded values
+UNPACKED = 8  # reads whose tensors are kept one by one
 
 
 @dataclass
 class Standing:
     """What is in memory at a moment: the requests on their way and the calls that made them, or the update in progress.
 
-    whole: `calls` are all of the calls since the source was encoded; otherwise only the newest was kept.
+    whole: `calls` hold every known row since the source was encoded; otherwise only the newest was kept.
     would: (request, target row) -> the id that the policy would now decide there, where that differs from what was written.
     """
 
@@ -29,7 +30,6 @@ class Standing:
     calls: list[Call] = field(default_factory=list)
     whole: bool = True
     update: Update | None = None
-    bytes: int = 0
     stages: list[StageTime] = field(default_factory=list)  # the calls of this step
     decodes: bool = False  # the prompt was read: each further call is a step of its own
     would: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -39,25 +39,26 @@ class Standing:
         for old in self.calls[-1:]:
             for path in [p for p, r in old.tape.records.items() if r.type == "state"]:
                 del old.tape.records[path]
+        if not self.whole:
+            self.calls = []
+        elif call.whole and call.stage == "read":  # every known row anew: earlier reads are in it
+            self.calls = [c for c in self.calls if c.stage == "encode"]
         self.calls.append(call)
-        self.bytes += _size(call)
+        reads = [c for c in self.calls if c.stage == "read"]
+        if len(reads) > UNPACKED:
+            self.calls = [*(c for c in self.calls if c.stage == "encode"), trace.packed(reads[:-1]), call]
         done = StageTime(call.stage, call.ms, _rows(call), ops(call.tape))
         self.stages = [done] if call.stage == "encode" or self.decodes else [*self.stages, done]
         self.decodes = self.decodes or call.stage == "read"
 
     def trim(self) -> None:
         """Keep earlier calls only while all of them together stay small."""
-        if self.bytes > TAPE_BUDGET and len(self.calls) > 1:
-            newest = self.calls[-1]
-            self.calls, self.whole, self.bytes = [newest], newest.whole and newest.stage == "read", _size(newest)
+        if len(self.calls) > 1 and sum(c.bytes for c in self.calls) > TAPE_BUDGET:
+            self.calls, self.whole = self.calls[-1:], False
 
 
 def _rows(call: Call) -> int:
     return sum(call.lengths) or call.tape.sizes.get("s", 0) * call.tape.sizes.get("b", 1)
-
-
-def _size(call: Call) -> int:
-    return sum(r.value.numel() * r.value.element_size() for r in call.tape.records.values() if r.type != "state")
 
 
 def stand(learner: Learner, moment: Moment, device: torch.device) -> Standing:

@@ -128,9 +128,35 @@ def _only(tape: Tape, path: str) -> Tape:
     return Tape({path: tape.records[path]}, tape.gradients)
 
 
+def packed(calls: Sequence[Call]) -> Call:
+    """Reads that follow each other as one: the rows of each request one after another. Few large tensors take far less memory
+    than many small ones."""
+    tape = Tape()
+    for path, newest in calls[-1].tape.records.items():
+        records = [c.tape.records[path] for c in calls]
+        at = newest.axes.index("t") if newest.axes[0] == "b" and "t" in newest.axes else None
+        if at is None:
+            tape.records[path] = newest
+            continue
+        value = _packed([r.value for r in records], calls, at)
+        edited = any(r.unedited is not None for r in records)
+        unedited = _packed([r.value if r.unedited is None else r.unedited for r in records], calls, at) if edited else None
+        tape.records[path] = newest._replace(value=value, unedited=unedited)
+    lengths = tuple(sum(c.lengths[b] for c in calls) for b in range(len(calls[0].lengths)))
+    return Call("read", tape, calls[0].starts, lengths, sum(c.ms for c in calls), calls[0].whole)
+
+
+def _packed(values: Sequence[Tensor], calls: Sequence[Call], at: int) -> Tensor:
+    requests = range(values[0].shape[0])
+    found = [_stacked([v[b : b + 1].narrow(at, 0, c.lengths[b]) for v, c in zip(values, calls, strict=True)], at) for b in requests]
+    return found[0] if len(found) == 1 else _stacked(found, 0)
+
+
 def _stacked(rows: Sequence[Tensor], at: int) -> Tensor:
-    """Rows of several calls as one; where a later call has more keys, the earlier rows end in zeros (or False)."""
+    """Parts one after another along an axis; where one is longer along another axis (more keys), the others end in zeros there."""
     shape = [max(r.shape[i] for r in rows) for i in range(rows[0].ndim)]
+    if all(r.shape[i] == n for r in rows for i, n in enumerate(shape) if i != at):
+        return torch.cat(list(rows), at)
     shape[at] = sum(r.shape[at] for r in rows)
     out = rows[0].new_zeros(shape)
     begin = 0

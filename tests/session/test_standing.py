@@ -1,0 +1,58 @@
+"""What a run keeps of its recording: packed, whole while it is small, and the same when it is made again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from app.session.commands import Selector, Step
+from app.session.engine import Engine
+from app.session.events import Event
+from app.session.standing import UNPACKED
+from tests.session.driving import Reader, do, numbers, opened
+
+EVERYTHING = tuple(Selector(path="*", side=side, index={"b": b}, dtype="f32") for b in (0, 1) for side in ("value", "unedited"))
+REQUESTS = [{"source": ["the", "cat", "sleeps"], "target": ["le"]}, {"source": ["thank", "you"], "target": ["merci", "le", "chat"]}]
+HALVED = [{"path": "decoder.layer0.cross.weights", "index": [0, 1, 4, 0], "action": "scale", "value": 0.5}]
+
+
+def stepped(steps: int, execution: str = "cached") -> tuple[Engine, list[Event]]:
+    """Two requests of different lengths, one row of one of them edited; and all that was said since prefill."""
+    policy = {"limit": 40, "execution": execution}
+    engine = opened(requests=REQUESTS, edits=HALVED, policy=policy, seed=3)
+    events: list[Event] = [engine.keyframe(EVERYTHING)]
+    for _ in range(steps):
+        events += do(engine, Step(), EVERYTHING)
+    return engine, events
+
+
+def test_packed_reads_hold_what_was_told_step_by_step() -> None:
+    engine, events = stepped(3 * UNPACKED)
+    assert len(engine.standing.calls) <= 1 + UNPACKED + 1
+    told, kept = Reader(), Reader()
+    told.take(events)
+    kept.take([engine.keyframe(EVERYTHING)])
+    for key, values in kept.known.items():
+        if key[1].endswith((".keys", ".values")):
+            continue  # caches: the newest stands for all
+        np.testing.assert_array_equal(np.nan_to_num(values), np.nan_to_num(told.known[key]), err_msg=str(key))
+
+
+@pytest.mark.parametrize("architecture", ["decoder_only", "encoder_decoder"])
+def test_full_prefix_execution_keeps_every_row_once(architecture: str) -> None:
+    engine = opened(architecture, policy={"limit": 40, "execution": "full_prefix"}, seed=3)
+    for _ in range(3):
+        do(engine, Step())
+    rows = engine.moved(()).sizes["t"]
+    pieces = engine.keyframe((Selector(path="decoder.*.self.weights"),)).pieces
+    assert [p.array.shape[2:] for p in pieces] == [(rows, rows)]
+    if architecture == "encoder_decoder":
+        assert numbers(engine.keyframe((Selector(path="encoder.*.weights"),)).pieces[0].array).size
+
+
+def test_a_recording_that_grew_too_large_is_made_again_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, _ = stepped(2 * UNPACKED)
+    monkeypatch.setattr("app.session.standing.TAPE_BUDGET", 1000)
+    trimmed, _ = stepped(2 * UNPACKED)
+    assert [len(trimmed.standing.calls), trimmed.standing.whole] == [1, False]
+    assert trimmed.keyframe(EVERYTHING) == whole.keyframe(EVERYTHING)
