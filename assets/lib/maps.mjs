@@ -1,6 +1,7 @@
 // @ts-check
 /** What a map of reads says of each cell, and how much of a long one is in sight. */
 
+import { cellText } from "./canvas.mjs";
 import { h } from "./dom.mjs";
 import * as read from "./reads.mjs";
 import { figure, percent, shown } from "./words.mjs";
@@ -43,14 +44,24 @@ export function viewport(width, height, rows, columns, scrollLeft, scrollTop) {
  * @returns {(row: number, key: number) => CellState} */
 export function cellState(info, layer, queries, keys, value, stroke = null, ahead = false) {
   const mask = read.visibility(info, layer);
+  const [askers, asked] = [queries.map(read.known), keys.map(read.known)];
   return (row, key) => {
     if (keys[key]?.state === "padded" || queries[row]?.state === "padded") return "padded";
     const painted = stroke?.cells.has(`${row},${key}`);
     const open = painted ? stroke?.visible : mask.allows(row, key);
-    const there = !!queries[row] && !!keys[key] && read.known(queries[row]) && read.known(keys[key]);
+    const there = !!askers[row] && !!asked[key];
     if (!open && (there || ahead || painted)) return painted || mask.own(row, key) === false ? "user" : "model";
     return there && !Number.isNaN(value(row, key)) ? "ok" : "later";
   };
+}
+
+/** A number that fits a cell: ".85", "−1.50", "19.5", "2e12". Pure.
+ * @param {number} value */
+export function cellFigure(value) {
+  const size = Math.abs(value);
+  if (size < 9.995) return cellText(value);
+  if (size < 1000) return value.toFixed(size < 99.95 ? 1 : 0).replace("-", "−");
+  return value.toExponential(0).replace("e+", "e").replace("-", "−");
 }
 
 /** The two fixed lines under the map: which cell, and what is there. Pure.

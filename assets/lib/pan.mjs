@@ -4,14 +4,14 @@
 import { fit } from "./canvas.mjs";
 import { h } from "./dom.mjs";
 
-/** @typedef {{element: HTMLElement, space: HTMLElement, canvas: HTMLCanvasElement, redraw: () => void, followed: string}} Pan */
+/** @typedef {{element: HTMLElement, space: HTMLElement, canvas: HTMLCanvasElement, redraw: () => void, followed: Record<string, string>}} Pan */
 
 /** @param {Record<string, any>} attributes of the canvas @param {string} [className] @returns {Pan} */
 export function pan(attributes, className = "") {
   const canvas = h("canvas", { ...attributes, class: "pan-canvas" });
   const space = h("div", { class: "pan-space" }, canvas);
-  const element = h("div", { class: `pan ${className}` }, space);
-  const made = { element, space, canvas, redraw: () => {}, followed: "" };
+  const element = h("div", { class: `pan ${className}`, tabindex: attributes.tabindex === undefined ? 0 : null }, space);
+  const made = { element, space, canvas, redraw: () => {}, followed: {} };
   element.addEventListener("scroll", () => requestAnimationFrame(() => made.redraw()), { passive: true });
   return made;
 }
@@ -37,11 +37,11 @@ function pixels(style, name, value) {
   if (style[name] !== text) style[name] = text;
 }
 
-/** Bring a place into view, once for each `name`: what a person scrolled to afterwards stays.
- * @param {Pan} p @param {string} name @param {{left: number, right: number} | null} x @param {{top: number, bottom: number} | null} [y] */
-export function follow(p, name, x, y = null) {
-  if (p.followed === name) return;
-  p.followed = name;
+/** Bring a place into view, once for each value of what it follows: what a person scrolled to afterwards stays.
+ * @param {Pan} p @param {string} what @param {string} value @param {{left: number, right: number} | null} x @param {{top: number, bottom: number} | null} [y] */
+export function follow(p, what, value, x, y = null) {
+  if (p.followed[what] === value) return;
+  p.followed[what] = value;
   const e = p.element;
   if (x) e.scrollLeft = within(e.scrollLeft, e.clientWidth, x.left, x.right);
   if (y) e.scrollTop = within(e.scrollTop, e.clientHeight, y.top, y.bottom);

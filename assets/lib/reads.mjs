@@ -123,20 +123,46 @@ export function decides(world, owner, row) {
  * @param {any} view @returns {any | null} */
 export const choice = (view) => view?.candidates?.find((/** @type {any} */ c) => c.id === view.choice) ?? null;
 
+/** The last tap of a scope: what an operation gives to the next.
+ * @param {World} world @param {string} scope @returns {string | null} */
+export const lastTap = (world, scope) => world.schema?.taps.findLast((/** @type {any} */ t) => t.path.startsWith(`${scope}.`) || t.path === scope)?.path ?? null;
+
 /** @param {any} info a relation @param {number} layer */
 export const scope = (info, layer) => info.path.replace("{layer}", String(layer));
 
+/** Masks that were asked; they are values and never change. @type {WeakMap<any, ReturnType<typeof compile>>} */
+const compiled = new WeakMap();
+
 /** The visibility of a relation in one layer, ready to be asked.
  * @param {any} info a relation @param {number} layer */
-export const visibility = (info, layer) => compile(info.masks[layer] ?? info.default);
+export function visibility(info, layer) {
+  const mask = info.masks[layer] ?? info.default;
+  let ready = compiled.get(mask);
+  if (!ready) compiled.set(mask, (ready = compile(mask)));
+  return ready;
+}
 
 /** The taps of one read, by what they are. Types say which are scores and weights; the value vectors by name and axes, and what the
  * read gives (one vector for each head and query row) by standing after the weights.
  * @param {World} world @param {any} info @param {number} layer
  * @returns {{scores: string, weights: string, value: string | null, output: string | null}} */
 export function tapsOf(world, info, layer) {
+  const all = world.schema?.taps ?? NO_TAPS;
   const base = scope(info, layer);
-  const taps = (world.schema?.taps ?? []).filter((/** @type {any} */ t) => t.path.startsWith(base + ".") && t.type !== "parameter");
+  let known = found.get(all);
+  if (!known) found.set(all, (known = new Map()));
+  if (!known.has(base)) known.set(base, findTaps(all, info, base));
+  return known.get(base);
+}
+
+/** @type {any[]} */
+const NO_TAPS = [];
+/** What was found in a schema, which never changes. @type {WeakMap<any[], Map<string, any>>} */
+const found = new WeakMap();
+
+/** @param {any[]} all @param {any} info @param {string} base */
+function findTaps(all, info, base) {
+  const taps = all.filter((/** @type {any} */ t) => t.path.startsWith(base + ".") && t.type !== "parameter");
   const find = (/** @type {string[]} */ types) => taps.find((/** @type {any} */ t) => types.includes(t.type));
   const weights = find(["weights", "coefficients"]);
   const at = taps.indexOf(weights);

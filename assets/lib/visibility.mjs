@@ -44,7 +44,7 @@ const place = (query, key) => query * 1024 + key;
 export function compile(mask) {
   const cells = index(mask.cells);
   /** @param {number} query @param {number} key */
-  const own = (query, key) => cells.get(place(query, key));
+  const own = (query, key) => (cells.size ? cells.get(place(query, key)) : undefined);
   return {
     own,
     /** @param {number} query @param {number} key */

@@ -11,7 +11,7 @@ import { tabs } from "./read.mjs";
 
 /** @typedef {import("../lib/types").World} World */
 
-/** @typedef {{input: string, label: string, valid: boolean, counts: boolean, loss: number, gradient: number, open: number, keys: number, leak: boolean}} Line */
+/** @typedef {{input: string, label: string, valid: boolean, counts: boolean, loss: number | null, gradient: number | null, open: number, keys: number, leak: boolean}} Line */
 
 /** What each row of the sequence shows. `open` of `keys` may be read by it in the selected relation and layer; `leak`: its own label is
  * among them. Pure.
@@ -23,8 +23,8 @@ export function lines(world) {
   const valid = keys.map(read.known);
   const total = valid.filter(Boolean).length;
   return read.trainRows(world).map((row, t) => ({
-    input: shown(row.input), label: shown(row.label), valid: row.key_valid, counts: row.counts, loss: row.loss === null ? NaN : number(row.loss),
-    gradient: row.gradient === null ? NaN : number(row.gradient), keys: total,
+    input: shown(row.input), label: shown(row.label), valid: row.key_valid, counts: row.counts, loss: row.loss === null ? null : number(row.loss),
+    gradient: row.gradient === null ? null : number(row.gradient), keys: total,
     open: mask ? keys.reduce((n, _, k) => n + (valid[k] && mask.allows(t, k) ? 1 : 0), 0) : 0,
     leak: !!mask && !!at && at.info.key === "t" && row.counts && t + 1 < keys.length && valid[t + 1] && mask.allows(t, t + 1),
   }));
@@ -50,7 +50,10 @@ export function lossSum(train) {
 }
 
 /** @param {Line[]} all */
-const largest = (all) => ({ loss: Math.max(...all.map((l) => l.loss).filter(Number.isFinite), 0), gradient: Math.max(...all.map((l) => l.gradient).filter(Number.isFinite), 0) });
+const largest = (all) => ({ loss: most(all.map((l) => l.loss)), gradient: most(all.map((l) => l.gradient)) });
+
+/** @param {(number | null)[]} values */
+const most = (values) => values.reduce((/** @type {number} */ a, v) => (v !== null && Number.isFinite(v) ? Math.max(a, v) : a), 0);
 
 const GUTTER = 116;
 const ROWS = /** @type {const} */ ([["Q", "q", "input", 1.5], ["→", "d", "label", 1.5], ["→", "d", "loss", 1.15], ["∇", "g", "gradient", 1.15], ["", "", "may read", 1], ["", "", "is a key", 1], ["", "", "counts in loss", 1]]);
@@ -97,7 +100,7 @@ export default {
 /** @param {Line[]} all */
 function describe(all) {
   if (!all.length) return "No batch was drawn yet";
-  return all.map((l, t) => `row ${t} ${l.input}, label ${l.label}, ${l.counts ? (Number.isFinite(l.loss) ? `loss ${figure(l.loss, 2)}` : "counts") : "does not count"}${l.leak ? ", sees its own label" : ""}`).join("; ");
+  return all.map((l, t) => `row ${t} ${l.input}, label ${l.label}, ${l.counts ? (l.loss === null ? "counts" : `loss ${figure(l.loss, 2)}`) : "does not count"}${l.leak ? ", sees its own label" : ""}`).join("; ");
 }
 
 /** @param {import("../lib/pan.mjs").Pan} p @param {World} world @param {Line[]} all */
@@ -105,7 +108,7 @@ function paint(p, world, all) {
   const slot = Math.max(74, Math.min(104, (p.element.clientWidth - GUTTER) / Math.max(1, all.length)));
   const { row } = read.focus(world);
   ground(p, GUTTER + all.length * slot);
-  follow(p, `${world.moved?.at} ${row}`, row < 0 ? null : { left: (row - 1) * slot, right: GUTTER + (row + 2) * slot });
+  follow(p, "row", `${world.moved?.at} ${row}`, row < 0 ? null : { left: (row - 1) * slot, right: GUTTER + (row + 2) * slot });
   const [g, width, height, scrolled] = seen(p);
   const unit = Math.min(20, height / 8.4);
   const top = largest(all);
@@ -144,7 +147,7 @@ function column(g, l, x, w, ys, unit, top, on) {
   form(g, l.counts ? "on" : "off", x, ys[6], w, unit);
 }
 
-/** @param {CanvasRenderingContext2D} g @param {number} value @param {number} top @param {number} x @param {number} y @param {number} w @param {number} h
+/** @param {CanvasRenderingContext2D} g @param {number | null} value @param {number} top @param {number} x @param {number} y @param {number} w @param {number} h
  * @param {string} role @param {boolean} counts */
 function bar(g, value, top, x, y, w, h, role, counts) {
   g.strokeStyle = draw.css("--line");
@@ -153,7 +156,7 @@ function bar(g, value, top, x, y, w, h, role, counts) {
   g.moveTo(x, y + h - 1.5);
   g.lineTo(x + w, y + h - 1.5);
   g.stroke();
-  if (Number.isNaN(value)) return draw.label(g, "·", x + w - 4, y + h / 2, { align: "right", color: "--ink-3" });
+  if (value === null) return draw.label(g, "·", x + w - 4, y + h / 2, { align: "right", color: "--ink-3" });
   if (Number.isFinite(value) && top > 0 && counts) {
     g.fillStyle = draw.css(`--${role}-fill`);
     g.fillRect(x, y + h * 0.3, Math.max(1, (value / top) * (w - 40)), h * 0.6);

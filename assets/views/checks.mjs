@@ -81,6 +81,5 @@ export default {
       set(claim.children[1], "aria-label", `Show where "${c.claim}" fails`);
       claim.children[1].onclick = to ? () => context.look(to) : null;
     });
-    set(element, "data-stale", !!world.checked && !!world.moved && world.checked.at !== world.moved.at && read.phase(world) !== "train");
   },
 };

@@ -17,12 +17,19 @@ const MEANING = {
   state: "kept for later calls", decision: "what was chosen", parameter: "learned; the same for every row",
 };
 
-/** The tap that is shown: the chosen one, or the weights of the read.
+/** The path that is shown instead of the read: the chosen one, or what the operation under the cursor gives.
+ * @param {World} world @returns {string | null} */
+export function shownPath(world) {
+  const { path, op } = world.look;
+  return path || !op || read.readAt(world.opened?.relations ?? [], op) ? path : read.lastTap(world, op);
+}
+
+/** The tap that is shown: that path, or the weights of the read.
  * @param {World} world @returns {any | null} a TapInfo */
 export function chosen(world) {
   const taps = world.schema?.taps ?? [];
   const at = read.relation(world);
-  const path = world.look.path ?? (at ? read.tapsOf(world, at.info, at.layer).weights : "");
+  const path = shownPath(world) ?? (at ? read.tapsOf(world, at.info, at.layer).weights : "");
   return taps.find((/** @type {any} */ t) => t.path === path) ?? null;
 }
 
@@ -66,9 +73,10 @@ export default {
     const at = read.relation(world);
     const index = { b: read.request(world), h: at?.head ?? 0 };
     const taps = at ? read.tapsOf(world, at.info, at.layer) : null;
-    const more = world.look.path === null ? [taps?.value, taps?.output] : world.look.path.startsWith("parameter.") ? [] : [world.look.path];
-    const found = more.flatMap((path) => (path ? [{ path, index, dtype: /** @type {const} */ ("f32") }] : []));
-    const gradient = world.look.path && found.length && read.phase(world) === "train" ? [{ ...found[0], side: /** @type {const} */ ("gradient") }] : [];
+    const path = shownPath(world);
+    const more = path === null ? [taps?.value, taps?.output] : path.startsWith("parameter.") ? [] : [path];
+    const found = more.flatMap((one) => (one ? [{ path: one, index, dtype: /** @type {const} */ ("f32") }] : []));
+    const gradient = path && found.length && read.phase(world) === "train" ? [{ ...found[0], side: /** @type {const} */ ("gradient") }] : [];
     return [...read.readSelectors(world), ...found, ...gradient];
   },
 
@@ -96,9 +104,10 @@ export default {
     text(contractPart.children[0], tap ? leaf(tap.path) : "–");
     text(contractPart.children[1], tap?.path ?? "no tensor is known yet");
     pairs(contractPart.children[2], contract(tap, world.moved?.sizes ?? {}, world.moved?.train));
-    readPart.hidden = world.look.path !== null;
-    valuePart.hidden = world.look.path === null;
-    if (world.look.path === null) readArithmetic(readPart, world, state, () => this.draw(element, world, context));
+    const path = shownPath(world);
+    readPart.hidden = path !== null;
+    valuePart.hidden = path === null;
+    if (path === null) readArithmetic(readPart, world, state, () => this.draw(element, world, context));
     else grids(valuePart.firstElementChild, world, tap);
     tapList(taps, world, context, state, () => this.draw(element, world, context));
   },

@@ -3,24 +3,16 @@
 
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
-import { change, drawMaskbar, maskbar, painted } from "../lib/maskbar.mjs";
-import { cellState, fillTable, readout, reserve, viewport } from "../lib/maps.mjs";
+import { gestures } from "../lib/gestures.mjs";
+import { drawMaskbar, maskbar } from "../lib/maskbar.mjs";
+import { cellFigure, cellState, fillTable, readout, reserve, viewport } from "../lib/maps.mjs";
 import { follow, ground, pan, seen } from "../lib/pan.mjs";
 import * as read from "../lib/reads.mjs";
 import { thumb } from "../lib/thumbs.mjs";
-import { line } from "../lib/visibility.mjs";
 import { shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
-/** @typedef {{row: number, column: number}} Place */
-/** What a person is doing with this map now; nothing of it is part of the run.
- * @typedef {object} Doing
- * @property {import("../lib/pan.mjs").Pan} pan @property {Place | null} hover
- * @property {{cells: Map<string, {query: number, key: number}>, visible: boolean, last: {query: number, key: number}} | null} stroke
- * @property {number} most largest score on the scale, 0 until the first scores came @property {any} table timer of the hidden table
- * @property {World} world @property {Context} context @property {(point: {offsetX: number, offsetY: number}) => Place | null} at
- * @property {() => void} redraw
- */
+/** @typedef {import("../lib/gestures.mjs").Doing} Doing @typedef {import("../lib/gestures.mjs").Place} Place */
 
 /** @type {WeakMap<HTMLElement, Doing>} */
 const doings = new WeakMap();
@@ -57,15 +49,15 @@ export default {
         p.element, h("p", { class: "readout", id: "map-readout" }, h("span"), h("span"))),
       h("div", { class: "sr" }),
     );
-    const doing = /** @type {Doing} */ (/** @type {any} */ ({ pan: p, hover: null, stroke: null, most: 0, table: 0, context, at: () => null, redraw: () => {} }));
+    const doing = /** @type {Doing} */ (/** @type {any} */ ({ pan: p, hover: null, stroke: null, most: 0, table: 0, context, at: () => null, start: () => ({ row: 0, column: 0 }), bring: () => {}, redraw: () => {} }));
     doings.set(element, doing);
-    listen(p.canvas, doing);
+    gestures(p.canvas, doing);
     p.redraw = () => doing.redraw();
   },
 
   draw(element, world, context) {
     const doing = /** @type {Doing} */ (doings.get(element));
-    Object.assign(doing, { world, context, redraw: () => paint(element, doing) });
+    Object.assign(doing, { world, context, redraw: () => paint(doing) });
     const [, bar, body, table] = /** @type {any} */ (element.children);
     controls(element, world, context);
     drawMaskbar(bar.firstElementChild, world, context);
@@ -73,7 +65,7 @@ export default {
     relations(side.children[0], world, context);
     minis(side.children[1], world, context);
     legend(side, doing);
-    paint(element, doing);
+    paint(doing);
     clearTimeout(doing.table);
     doing.table = setTimeout(() => fillTable(table, world, values(world)), 400);
   },
@@ -156,7 +148,7 @@ function legend(side, doing) {
   set(side.children[2], "class", `scale${show === "scores" ? " div" : ""}`);
   text(low, show === "scores" ? `−${doing.most || 1}` : show === "mask" ? "hidden" : log ? ".001" : "0");
   text(high, show === "scores" ? `+${doing.most || 1}` : show === "mask" ? "open" : "1");
-  text(said, show === "scores" ? "score, linear" : show === "mask" ? "may read" : `weight, ${log ? "log" : "linear"}`);
+  text(said, show === "scores" ? "score" : show === "mask" ? "may read" : `weight, ${log ? "log" : "linear"}`);
   bar.hidden = show === "mask";
   fit.hidden = show !== "scores";
   fit.onclick = () => {
@@ -179,56 +171,69 @@ function largest(world) {
   return Math.ceil(most * 2) / 2;
 }
 
-/** @param {HTMLElement} element @param {Doing} doing */
-function paint(element, doing) {
+/** The large map and its read-out.
+ * @param {Doing} doing */
+function paint(doing) {
   const { world, pan: p } = doing;
   const at = read.relation(world);
-  const out = /** @type {any} */ (p.element.nextElementSibling);
   if (!at) return;
-  const [queries, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
-  const same = at.info.key === at.info.query;
-  const rows = read.phase(world) === "train" || at.info.query === "s" ? queries.length : reserve(queries.length + 1);
-  const columns = same ? rows : Math.max(1, keys.length);
-  const focus = read.focus(world);
-  const port = viewport(p.element.clientWidth, p.element.clientHeight, rows, columns, 0, 0);
-  ground(p, port.width, port.height);
   const number = values(world);
   const marked = world.look.lock ? { row: world.look.lock.row, column: world.look.lock.key } : focusCell(world, number.weight);
-  bringIn(doing, port, `${world.moved?.at} ${at.info.name} ${focus.row} ${marked?.column}`, { row: focus.row, column: marked?.column ?? 0 });
+  const room = () => viewport(p.element.clientWidth, p.element.clientHeight, ...extent(world, at.info), p.element.scrollLeft, p.element.scrollTop);
+  const before = room();
+  ground(p, before.width, before.height);
+  follows(doing, before, marked);
   seen(p);
-  const window = viewport(p.element.clientWidth, p.element.clientHeight, rows, columns, p.element.scrollLeft, p.element.scrollTop);
-  const { row: r0, column: c0 } = window;
-  const state = cellState(at.info, at.layer, queries, keys, number.shown, doing.stroke, world.look.editing);
-  const show = world.look.show;
-  const value = show === "mask" ? () => 1 : number.shown;
-  const next = read.choice(read.requestView(world));
-  const name = (/** @type {number} */ i) => (queries[i] ? shown(queries[i].token) : i === queries.length && next && at.info.query === "t" ? `${shown(next.token)}?` : "·");
-  const cursor = doing.hover;
+  const window = room();
+  const [queries, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
+  const mask = world.look.show === "mask";
+  const value = mask ? () => 1 : number.shown;
+  const state = cellState(at.info, at.layer, queries, keys, value, doing.stroke, mask || world.look.editing);
   const geo = draw.cellMap(p.canvas, {
-    rows: window.rows, columns: window.columns, left: window.left, top: window.top, right: 2, bottom: 2, maxCell: 46, values: show !== "mask",
-    value: (r, c) => value(r + r0, c + c0), state: (r, c) => state(r + r0, c + c0), scale: scale(world, doing), gap: window.cell < 12 ? 1 : 2,
-    rowLabels: indices(window.rows).map((i) => name(i + r0)), rowNotes: window.notes ? indices(window.rows).map((i) => shown(read.decides(world, at.info.query, i + r0))) : undefined,
-    columnLabels: indices(window.columns).map((i) => (keys[i + c0] ? shown(keys[i + c0].token) : "·")),
-    selected: place(marked, window), hover: place(cursor, window),
+    ...labels(world, at.info, window), rows: window.rows, columns: window.columns, left: window.left, top: window.top, right: 2, bottom: 2, maxCell: 46,
+    values: !mask, format: cellFigure, value: (r, c) => value(r + window.row, c + window.column), state: (r, c) => state(r + window.row, c + window.column),
+    scale: scale(world, doing), selected: inWindow(marked, window), hover: inWindow(doing.hover, window),
   });
   doing.at = (point) => {
     const found = geo.at(point.offsetX, point.offsetY);
-    return found ? { row: found.row + r0, column: found.column + c0 } : null;
+    return found ? { row: found.row + window.row, column: found.column + window.column } : null;
   };
-  const [first, second] = readout(world, cursor ?? null, number, state);
-  text(out.children[0], first);
-  text(out.children[1], second);
+  const out = /** @type {any} */ (p.element.nextElementSibling);
+  readout(world, doing.hover, number, state).forEach((said, i) => text(out.children[i], said));
   set(p.canvas, "aria-label", `${at.info.title}, layer ${at.layer + 1} head ${at.head + 1}. Arrow keys move, Enter locks${world.look.editing ? ", X changes the mask" : ""}.`);
 }
 
-/** Scroll so that a cell is seen. @param {Doing} doing @param {ReturnType<typeof viewport>} port @param {string} name @param {Place} cell */
-function bringIn(doing, port, name, cell) {
-  if (cell.row < 0) return;
-  follow(doing.pan, name, { left: (cell.column - 1) * port.cellWidth, right: (cell.column + 2) * port.cellWidth + port.left }, { top: (cell.row - 1) * port.cell, bottom: (cell.row + 2) * port.cell + port.top });
+/** How many rows and columns the map has places for: what grows reserves some.
+ * @param {World} world @param {any} info @returns {[number, number]} */
+function extent(world, info) {
+  const [queries, keys] = [read.rows(world, info.query).length, read.rows(world, info.key).length];
+  const rows = read.phase(world) === "train" || info.query === "s" ? queries : reserve(queries + 1);
+  return [Math.max(1, rows), info.key === info.query ? Math.max(1, rows) : Math.max(1, keys)];
 }
 
-/** @param {number} n */
-const indices = (n) => Array.from({ length: n }, (_, i) => i);
+/** @param {World} world @param {any} info @param {ReturnType<typeof viewport>} window */
+function labels(world, info, window) {
+  const [queries, keys] = [read.rows(world, info.query), read.rows(world, info.key)];
+  const next = info.query === "t" ? read.choice(read.requestView(world)) : null;
+  const name = (/** @type {number} */ i) => (queries[i] ? shown(queries[i].token) : i === queries.length && next ? `${shown(next.token)}?` : "·");
+  const rows = Array.from({ length: window.rows }, (_, i) => i + window.row);
+  const columns = Array.from({ length: window.columns }, (_, i) => i + window.column);
+  return {
+    rowLabels: rows.map(name), rowNotes: window.notes ? rows.map((i) => shown(read.decides(world, info.query, i))) : undefined,
+    columnLabels: columns.map((i) => (keys[i] ? shown(keys[i].token) : "·")),
+  };
+}
+
+/** Scroll to the newest read when it changes; the keys begin there and scroll to their own cell.
+ * @param {Doing} doing @param {ReturnType<typeof viewport>} port @param {Place | null} marked */
+function follows(doing, port, marked) {
+  const { world, pan: p } = doing;
+  const bring = (/** @type {string} */ what, /** @type {string} */ value, /** @type {Place} */ cell) =>
+    follow(p, what, value, { left: (cell.column - 1) * port.cellWidth, right: (cell.column + 2) * port.cellWidth + port.left }, { top: (cell.row - 1) * port.cell, bottom: (cell.row + 2) * port.cell + port.top });
+  doing.start = () => marked ?? { row: Math.max(0, read.focus(world).row), column: 0 };
+  doing.bring = (cell) => bring("cursor", `${cell.row} ${cell.column}`, cell);
+  if (marked) bring("read", `${world.moved?.at} ${world.look.relation} ${marked.row} ${marked.column}`, marked);
+}
 
 /** Where nothing is locked, the newest row's largest read is marked. @param {World} world @param {(row: number, key: number) => number} weight */
 function focusCell(world, weight) {
@@ -239,103 +244,4 @@ function focusCell(world, weight) {
 }
 
 /** @param {Place | null} at @param {{row: number, column: number}} window */
-const place = (at, window) => (at ? { row: at.row - window.row, column: at.column - window.column } : null);
-
-/** @param {HTMLCanvasElement} canvas @param {Doing} doing */
-function listen(canvas, doing) {
-  canvas.onpointermove = (event) => {
-    const here = doing.at(event);
-    if (doing.stroke && here) extend(doing, here);
-    if (here?.row === doing.hover?.row && here?.column === doing.hover?.column) return;
-    doing.hover = here;
-    doing.redraw();
-  };
-  canvas.onpointerleave = () => {
-    doing.hover = null;
-    if (!doing.stroke) doing.redraw();
-  };
-  canvas.onpointerdown = (event) => {
-    const here = doing.at(event);
-    if (!here || event.button) return;
-    if (!editing(doing)) return lock(doing, here);
-    canvas.setPointerCapture(event.pointerId);
-    begin(doing, here);
-  };
-  canvas.onpointerup = () => commit(doing);
-  canvas.onpointercancel = () => {
-    doing.stroke = null;
-    doing.redraw();
-  };
-  canvas.onkeydown = (event) => key(doing, event);
-  canvas.onblur = () => {
-    doing.hover = null;
-    doing.redraw();
-  };
-}
-
-/** @param {Doing} doing */
-const editing = (doing) => doing.world.look.editing && doing.world.role === "writer";
-
-/** @param {Doing} doing @param {Place} here */
-function lock(doing, here) {
-  const same = doing.world.look.lock?.row === here.row && doing.world.look.lock?.key === here.column;
-  doing.context.look({ lock: same ? null : { row: here.row, key: here.column }, path: null });
-}
-
-/** A stroke sets every cell that it touches to what the first was not.
- * @param {Doing} doing @param {Place} here */
-function begin(doing, here) {
-  const at = read.relation(doing.world);
-  if (!at) return;
-  const cell = { query: here.row, key: here.column };
-  doing.stroke = { cells: new Map(), visible: !read.visibility(at.info, at.layer).allows(cell.query, cell.key), last: cell };
-  extend(doing, here);
-  doing.redraw();
-}
-
-/** @param {Doing} doing @param {Place} here */
-function extend(doing, here) {
-  const stroke = doing.stroke;
-  if (!stroke) return;
-  const to = { query: here.row, key: here.column };
-  for (const cell of line(stroke.last, to)) stroke.cells.set(`${cell.query},${cell.key}`, cell);
-  stroke.last = to;
-}
-
-/** One command for a whole stroke; what was painted stays drawn until it is answered.
- * @param {Doing} doing */
-async function commit(doing) {
-  const stroke = doing.stroke;
-  if (!stroke) return;
-  const command = change(doing.world, painted([...stroke.cells.values()], stroke.visible));
-  if (command) await doing.context.send(command);
-  if (doing.stroke === stroke) doing.stroke = null;
-  doing.redraw();
-}
-
-/** @param {Doing} doing @param {KeyboardEvent} event */
-function key(doing, event) {
-  const at = read.relation(doing.world);
-  if (!at || event.ctrlKey || event.metaKey || event.altKey) return;
-  const move = /** @type {Record<string, [number, number]>} */ ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] })[event.key];
-  const here = doing.hover ?? focusCell(doing.world, values(doing.world).weight) ?? { row: 0, column: 0 };
-  if (move) walk(doing, at.info, { row: here.row + move[0], column: here.column + move[1] });
-  else if (event.key === "Enter") lock(doing, here);
-  else if (editing(doing) && (event.key === " " || event.key.toLowerCase() === "x")) {
-    begin(doing, here);
-    commit(doing);
-  } else return;
-  event.preventDefault();
-  event.stopPropagation();
-}
-
-/** @param {Doing} doing @param {any} info @param {Place} to */
-function walk(doing, info, to) {
-  const { world, pan: p } = doing;
-  const limit = (/** @type {"s" | "t"} */ owner) => read.rows(world, owner).length - 1;
-  doing.hover = { row: Math.max(0, Math.min(limit(info.query), to.row)), column: Math.max(0, Math.min(limit(info.key), to.column)) };
-  const port = viewport(p.element.clientWidth, p.element.clientHeight, limit(info.query) + 1, limit(info.key) + 1, 0, 0);
-  bringIn(doing, port, `cursor ${doing.hover.row} ${doing.hover.column}`, doing.hover);
-  doing.redraw();
-  doing.context.say(/** @type {any} */ (p.element.nextElementSibling).textContent);
-}
+const inWindow = (at, window) => (at ? { row: at.row - window.row, column: at.column - window.column } : null);

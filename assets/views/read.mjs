@@ -124,7 +124,7 @@ function strips(p, world) {
   const count = Math.max(keys.length, queries.length);
   const geo = layout(p.element.clientWidth, p.element.clientHeight, count);
   ground(p, geo.width);
-  follow(p, `${world.moved?.at} ${row} ${count}`, row < 0 ? null : { left: geo.x(row) - geo.left - geo.slot, right: geo.x(row) + 3 * geo.slot });
+  follow(p, "row", `${world.moved?.at} ${row} ${count}`, row < 0 ? null : { left: geo.x(row) - geo.left - geo.slot, right: geo.x(row) + 3 * geo.slot });
   const [g, width, height, scrolled] = seen(p);
   g.save();
   g.beginPath();
@@ -190,11 +190,18 @@ function hidden(g, x0, y0, x1, y1) {
 
 /** @param {CanvasRenderingContext2D} g @param {Layout} geo @param {read.Row} row @param {number} i @param {boolean} top */
 function keyChip(g, geo, row, i, top) {
-  const name = geo.ids && geo.slot > 76 && row.id >= 0 ? `${i} · id ${row.id}` : String(i);
-  draw.label(g, name, geo.middle(i), 6, { size: 10.5, mono: true, align: "center", color: "--ink-3" });
+  draw.font(g, 480, 10.5, true);
+  draw.label(g, draw.clip(g, placeName(geo, i, row), geo.slot - 2), geo.middle(i), 6, { size: 10.5, mono: true, align: "center", color: "--ink-3" });
   const state = row.state === "new" ? "known" : row.state;
   draw.chip(g, geo.x(i), geo.top, geo.slot - geo.pad, geo.chip, shown(row.token), { role: "k", state, on: top, size: geo.size });
   if (row.text) unknownWord(g, geo, i, geo.top);
+}
+
+/** A row's position with its id; for a word that became <unk>, with what was typed.
+ * @param {Layout} geo @param {number} i @param {{id: number, text: string | null}} row */
+function placeName(geo, i, row) {
+  if (row.text) return `${i} “${shown(row.text)}”`;
+  return geo.ids && geo.slot > 76 && row.id >= 0 ? `${i} · id ${row.id}` : String(i);
 }
 
 /** A word that the vocabulary does not have: its place is underlined with dots.
@@ -250,7 +257,7 @@ function queryChip(g, geo, place, i, on, decides) {
   const y = geo.bottom + geo.chip + 10;
   draw.font(g, on ? 640 : 460, 11, true);
   draw.label(g, draw.clip(g, decides, geo.slot - 2), geo.middle(i), y, { size: 11, mono: true, weight: on ? 640 : 460, align: "center", color: on || decides.includes("(now") ? "--d" : "--ink-3" });
-  if (geo.ids && place.id >= 0) draw.label(g, geo.slot > 76 ? `${i} · id ${place.id}` : String(i), geo.middle(i), y + 14, { size: 10.5, mono: true, align: "center", color: "--ink-3" });
+  if (geo.ids && place.id >= 0) draw.label(g, draw.clip(g, placeName(geo, i, place), geo.slot - 2), geo.middle(i), y + 14, { size: 10.5, mono: true, align: "center", color: "--ink-3" });
 }
 
 /** The probability under the decision; where padding lies between, the line that skips it.

@@ -35,7 +35,7 @@ function appState(world, now) {
     const more = world.refused && world.refused.length > 1 ? ` (and ${world.refused.length - 1} more)` : "";
     return { tone: "bad", parts: [part(refused.message + more)] };
   }
-  if (world.notices.at(-1)?.code === "diverged") return { tone: "bad", parts: [part(`Training diverged at ${place(world)}. `), part("It is stopped here.", "dim")] };
+  if (world.notices.at(-1)?.code === "diverged") return { tone: "bad", parts: [part(`Training diverged at ${place(world)}. `), part(world.moved?.ended ? "It cannot go on from here." : "Going on will not mend it.", "dim")] };
   if (!world.opened || !world.moved) {
     return { tone: "", parts: [part("Starting the model. "), part("The set-up is ready to edit.", "dim")] };
   }
@@ -136,6 +136,8 @@ export function note(world) {
     const said = factor < 1 ? `is above ${limit}: this update is scaled by ${figure(factor)}` : limit === null ? "is not clipped" : `is within ${limit}: not clipped`;
     return { text: `Gradient norm ${norm} ${said}.`, offer: null };
   }
+  const unknown = read.requestView(world)?.unknown ?? [];
+  if (unknown.length) return { text: `Read as <unk>, because the vocabulary does not have it: ${unknown.map(shown).join(", ")}.`, offer: null };
   return { text: weightsNote(world.opened?.weights), offer: null };
 }
 
@@ -155,10 +157,11 @@ export function weightsNote(weights) {
 }
 
 /** What a button says that sends this command.
- * @param {any} command */
-export function offerName(command) {
+ * @param {any} command @param {Map<number, any>} history */
+export function offerName(command, history) {
+  const to = history.get(command.moment);
   /** @type {Record<string, string>} */
-  const names = { back: "Back", undo: "Undo", reset: "Reset run", go: `Back to moment ${command.moment}`, change: "Mend it", open: "Begin anew", pause: "Pause" };
+  const names = { back: "Back", undo: "Undo", reset: "Reset run", go: to?.phase === "train" ? `Back to update ${to.step}` : "Go back", change: "Mend it", open: "Begin anew", pause: "Pause" };
   return names[command.kind] ?? "Do it";
 }
 
@@ -194,7 +197,7 @@ export default {
     text(under.firstElementChild, extra.text);
     button.hidden = !extra.offer;
     if (extra.offer) {
-      text(button, offerName(extra.offer));
+      text(button, offerName(extra.offer, world.history));
       button.disabled = world.role === "reader" || world.connection !== "open";
       button.onclick = () => context.send(extra.offer);
     }

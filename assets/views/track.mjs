@@ -116,8 +116,7 @@ export function operations(world) {
 export function lookAt(world, scope) {
   const found = read.readAt(world.opened?.relations ?? [], scope);
   if (found) return { op: scope, relation: found.info.name, layer: found.layer, path: null };
-  const taps = (world.schema?.taps ?? []).filter((/** @type {any} */ t) => t.path.startsWith(`${scope}.`) || t.path === scope);
-  return { op: scope, path: taps.at(-1)?.path ?? null };
+  return { op: scope, path: read.lastTap(world, scope) };
 }
 
 /** @type {import("../lib/types").View} */
@@ -194,7 +193,7 @@ function operationRow(element, world, context) {
   const cursor = ops.findIndex((o) => o.path === world.look.op);
   text(element.children[0], ops.length ? `Inside ${place(world)}` : "Nothing ran yet");
   list(element.children[1], ops, (o) => o.path, () => h("button", { class: "op", type: "button" }), (button, o, i) => {
-    set(button, "class", `op${i === cursor ? " view" : ""}${cursor >= 0 && i > cursor ? " todo" : ""}`);
+    set(button, "class", `op${i === cursor ? " on" : ""}${cursor >= 0 && i > cursor ? " todo" : ""}`);
     set(button, "aria-pressed", String(i === cursor));
     set(button, "title", o.path);
     text(button, o.name);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { change, maskName, maskSummary, painted } from "../../../assets/lib/maskbar.mjs";
-import { cellState, readout, reserve, viewport } from "../../../assets/lib/maps.mjs";
+import { cellFigure, cellState, readout, reserve, viewport } from "../../../assets/lib/maps.mjs";
 import * as read from "../../../assets/lib/reads.mjs";
 import map from "../../../assets/views/map.mjs";
 import { request, row, world } from "./world.mjs";
@@ -65,6 +65,10 @@ test("the read-out says which cell it is, and what is there", () => {
   assert.equal(readout(w, { row: 0, column: 0 }, numbers, ok)[1], "preview   score 9.00 → weight 0.900 ◉");
   assert.equal(readout(w, { row: 0, column: 0 }, numbers, () => "user")[1], "preview   masked by you, weight 0");
   assert.equal(readout(world({}, { lock: { row: 1, key: 2 } }), null, numbers, ok)[0], "query: target row 1 le   key: source row 2 cat");
+});
+
+test("a number fits its cell", () => {
+  assert.deepEqual([0.853, -1.5, 19.49, -123.4, 2.6e12, -4321].map(cellFigure), [".85", "−1.50", "19.5", "−123", "3e12", "−4e3"]);
 });
 
 test("what the mask allows is counted", () => {

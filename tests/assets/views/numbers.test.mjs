@@ -109,6 +109,11 @@ test("three masks of a training row are three things", () => {
   assert.deepEqual(lines(open).map((l) => l.leak), [true, true, false]);
 });
 
+test("a loss that is not a number is not a loss that is missing", () => {
+  const rows = training().moved.train.rows.map((s) => s.map((r, i) => ({ ...r, loss: ["NaN", 1, null][i] })));
+  assert.deepEqual(lines(training({ rows })).map((l) => l.loss), [NaN, 1, null]);
+});
+
 test("the loss is a mean over the rows that count", () => {
   assert.equal(lossSum(training().moved.train), "5 rows count");
   assert.equal(lossSum({ ...training().moved.train, loss: 0.78 }), "3.90 / 5 rows = 0.780");
