@@ -16,8 +16,8 @@ export function arithmetic(world, score, weight, most = 9) {
   const { row, key: chosen } = read.focus(world);
   if (!at || row < 0) return null;
   const all = lines(world, at, row, score, weight);
-  if (!all.some((l) => Number.isFinite(l.weight))) return null;
   const open = all.filter((l) => l.state === "open");
+  if (open.every((l) => Number.isNaN(l.weight))) return null;
   const top = Math.max(...open.map((l) => l.score));
   for (const l of open) l.exp = Math.exp(l.score - top);
   const key = chosen ?? open.reduce((best, l) => (l.weight > best.weight ? l : best), open[0])?.key ?? -1;

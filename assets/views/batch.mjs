@@ -85,6 +85,7 @@ export default {
     const all = lines(world);
     text(head.children[1], world.moved?.train?.rows?.length ? `${all.filter((l) => l.valid).length} of ${all.length} rows are real` : "no batch yet");
     text(head.lastElementChild.children[0], lossSum(world.moved?.train));
+    head.lastElementChild.children[1].hidden = world.moved?.train?.loss == null;
     const p = /** @type {import("../lib/pan.mjs").Pan} */ (pans.get(element));
     p.redraw = () => paint(p, world, all);
     const geo = paint(p, world, all);
@@ -142,7 +143,7 @@ function column(g, l, x, w, ys, unit, top, on) {
   draw.chip(g, x, ys[1], w, tall, l.label, { role: "d", state: l.counts ? "known" : "padded", size });
   bar(g, l.loss, top.loss, x, ys[2], w, unit * 1.15, "d", l.counts);
   bar(g, l.gradient, top.gradient, x, ys[3], w, unit * 1.15, "g", l.counts);
-  draw.label(g, l.leak ? `${l.open}/${l.keys} label!` : `${l.open} of ${l.keys}`, x + w / 2, ys[4] + unit / 2, { size: 11, mono: true, align: "center", weight: l.leak ? 700 : 480, color: l.leak ? "--d" : "--ink-2" });
+  draw.label(g, l.leak ? "its label!" : `${l.open} of ${l.keys}`, x + w / 2, ys[4] + unit / 2, { size: 11, mono: true, align: "center", weight: l.leak ? 700 : 480, color: l.leak ? "--d" : "--ink-2" });
   form(g, l.valid ? "on" : "padded", x, ys[5], w, unit);
   form(g, l.counts ? "on" : "off", x, ys[6], w, unit);
 }

@@ -110,7 +110,9 @@ function training(world) {
   if (worst === null) {
     const all = train.rows.flat();
     const counted = all.filter((/** @type {any} */ r) => r.counts).length;
-    return [part(`${capital(place(world))}: ${plural(train.rows.length, "sequence")}, ${counted} of ${all.length} rows count in the loss.`)];
+    const pass = world.moved.stages.find((/** @type {any} */ s) => s.ms !== null && s.rows);
+    const what = pass ? `one pass computed all ${plural(pass.rows, "row")}; ${counted} of them count` : `${plural(train.rows.length, "sequence")}, ${counted} of ${all.length} rows count`;
+    return [part(`${capital(place(world))}: ${what} in the loss.`)];
   }
   const most = read.largest(rows, "gradient");
   const where = train.rows.length > 1 ? `${requestName(read.request(world))}, row` : "Row";

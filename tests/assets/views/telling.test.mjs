@@ -40,7 +40,9 @@ test("prefill of a batch: each request is decided by its last valid row", () => 
 });
 
 test("training: batch, loss, gradient", () => {
-  assert.equal(said(training()), "Update 4: 2 sequences, 5 of 6 rows count in the loss.");
+  const stages = (rows) => ({ ...training(), moved: { ...training().moved, stages: [{ name: "batch", ms: 1, rows: 0, ops: [] }, { name: "forward", ms: rows && 2, rows, ops: [] }] } });
+  assert.equal(said(stages(0)), "Update 4: 2 sequences, 5 of 6 rows count in the loss.");
+  assert.equal(said(stages(6)), "Update 4: one pass computed all 6 rows; 5 of them count in the loss.");
   const filled = (gradients) => training({ loss: 1, rows: training().moved.train.rows.map((s) => s.map((r, i) => ({ ...r, loss: [0.2, 1.92, 0.5][i], gradient: gradients?.[i] ?? null }))) });
   assert.equal(said(filled()), "A, row 1 le found chat hardest to predict: loss 1.92.");
   assert.equal(said(filled([0.1, 0.9, 0.2])), "A, row 1 le found chat hardest to predict and sends back the largest gradient.");
