@@ -30,6 +30,10 @@ export class Run {
     this.commands = commands((command) => this.send(command));
     /** Commands of the person that were not answered yet. */
     this.open = 0;
+    /** What waits a moment, so that many changes are told once. @type {any} */
+    this.lookTimer = 0;
+    /** @type {any} */
+    this.shareTimer = 0;
     /** The server tells what the page looked at; after that the page tells the server. */
     this.joining = false;
     this.session = "";
@@ -184,6 +188,7 @@ export class Run {
     if (role !== "writer") return;
     clearTimeout(this.lookTimer);
     this.lookTimer = setTimeout(() => {
+      this.lookTimer = 0;
       if (this.store.world.connection === "open") this.commands.look(shared(this.store.world.look));
       this.changed();
     }, LOOK_AFTER);
@@ -194,6 +199,7 @@ export class Run {
     if (this.guest) return;
     clearTimeout(this.shareTimer);
     this.shareTimer = setTimeout(() => {
+      this.shareTimer = 0;
       const { world } = this.store;
       if (world.connection === "open" && world.opened && !world.playing.playing) this.commands.share(shared(world.look));
     }, SHARE_AFTER);

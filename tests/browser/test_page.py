@@ -1,0 +1,285 @@
+"""The page around the run: reload, tabs, links, being cut off, input, set-up, theme, names, sizes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext
+
+from models.catalogue import tasks
+from tests.browser.conftest import Server, Window
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_reload_finds_the_same_moment_and_the_same_look(window: Window) -> None:
+    window.step(2)
+    window.page.keyboard.press("}")
+    window.until("lookback.store.world.look.head === 1")
+    window.shared()
+    session, at = window.page.evaluate("() => [lookback.run.session, lookback.store.world.moved.at]")
+    window.reload()
+    assert window.page.evaluate("() => [lookback.run.session, lookback.store.world.moved.at]") == [session, at]
+    assert window.tokens() == ["<bos>", "le", "chat"]
+    window.until("lookback.store.world.look.head === 1")
+    window.step()
+    assert window.tokens()[-1] == "noir"
+
+
+def test_a_second_tab_has_its_own_run_even_when_it_was_duplicated(window: Window, context: BrowserContext) -> None:
+    first = window.page.evaluate("() => lookback.run.session")
+    fresh = Window(context.new_page(), window.address).open()
+    window.page.evaluate("() => { window.open(location.href); }")  # shares the storage, as a duplicated tab does
+    window.until("true")
+    copy = Window(next(p for p in context.pages if p not in (window.page, fresh.page)), window.address)
+    copy.until("window.lookback?.store.world.moved")
+    assert len({first, fresh.page.evaluate("() => lookback.run.session"), copy.page.evaluate("() => lookback.run.session")}) == 3
+    fresh.step()
+    assert window.tokens() == ["<bos>"]
+    assert fresh.problems + copy.problems == []
+
+
+def test_a_reader_follows_and_cannot_step(window: Window, context: BrowserContext) -> None:
+    session = window.page.evaluate("() => lookback.run.session")
+    reader = Window(context.new_page(), window.address).open(f"/?session={session}&role=reader")
+    window.page.bring_to_front()
+    window.step()
+    window.page.keyboard.press("}")
+    reader.until("lookback.store.world.moved.step === 1 && lookback.store.world.look.head === 1")
+    assert reader.page.locator("#step").is_disabled()
+    assert "Read only" in reader.page.locator("#status").inner_text()
+    assert reader.problems == []
+
+
+def test_the_address_brings_the_run_to_another_person(window: Window, browser: Browser) -> None:
+    window.step(2)
+    window.page.locator(".cand").nth(1).click()
+    window.until("lookback.store.world.moved.step === 3")
+    window.page.keyboard.press("l")
+    window.until("lookback.store.world.look.scale === 'log'")
+    window.shared()
+    with browser.new_context() as elsewhere:
+        other = Window(elsewhere.new_page(), window.address).open("/" + window.page.url.partition("/#")[2].join(["#", ""]))
+        other.until("lookback.store.world.moved.step === 3")
+        assert other.tokens() == window.tokens()
+        other.until("lookback.store.world.look.scale === 'log'")
+        assert other.problems == []
+
+
+def test_a_link_that_cannot_be_read_says_so_and_the_page_is_alive(blank: Window) -> None:
+    blank.open("/#s=notalink")
+    blank.until("document.querySelector('.say')?.textContent.includes('cannot be read')")
+    blank.step()
+    assert blank.tokens() == ["<bos>", "le"]
+
+
+def test_a_server_that_stops_and_comes_back_loses_nothing(browser: Browser, tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    context = browser.new_context()
+    try:
+        window = Window(context.new_page(), server.address).open()
+        window.step(2)
+        window.shared()
+        server.stop()
+        window.until("lookback.store.world.connection === 'offline'")
+        window.until("document.querySelector('.say').textContent.startsWith('Connection lost')")
+        assert window.page.locator("#step").is_disabled()
+        server.start()
+        window.press("Try now") if window.page.locator("#status-retry").is_visible() else None
+        window.until("lookback.store.world.connection === 'open'")
+        window.step()
+        assert window.tokens() == ["<bos>", "le", "chat", "noir"]
+        assert [p for p in window.problems if "WebSocket connection" not in p] == []
+    finally:
+        context.close()
+        server.stop()
+
+
+def test_a_forgotten_session_begins_again_from_the_address(window: Window) -> None:
+    window.step(2)
+    window.shared()
+    window.page.evaluate("() => sessionStorage.setItem('lookback-session', 'goneGONEgone')")
+    window.reload()
+    window.until("lookback.store.world.moved.step === 2")
+    assert window.tokens() == ["<bos>", "le", "chat"]
+
+
+def test_words_are_edited_inserted_removed_and_pasted(window: Window) -> None:
+    source = window.page.get_by_role("group", name="Source", exact=True)
+    source.get_by_role("button", name="Token 2 of 4: black").click()
+    window.page.keyboard.type("small white")
+    window.page.keyboard.press("Enter")
+    _source(window, ["the", "small", "white", "cat", "sleeps"])
+    window.page.keyboard.press("Delete")
+    _source(window, ["the", "small", "cat", "sleeps"])
+    source.get_by_role("button", name="Add a token").click()
+    window.page.keyboard.type("and ")
+    window.page.keyboard.type("sings.")
+    window.page.keyboard.press("Enter")
+    _source(window, ["the", "small", "cat", "sleeps", "and", "sings", "."])
+    source.get_by_role("button", name="Token 1 of 7").click()
+    window.page.keyboard.press("Control+a")
+    _paste(window, "Thank  you\nmy")
+    _source(window, ["thank", "you", "my", "small", "cat", "sleeps", "and", "sings", "."])
+
+
+def test_unknown_words_and_special_tokens_are_told_apart(window: Window) -> None:
+    source = window.page.get_by_role("group", name="Source", exact=True)
+    source.get_by_role("button", name="Token 3 of 4: cat").click()
+    window.page.keyboard.type("<eos> 日本")
+    window.page.keyboard.press("Enter")
+    _source(window, ["the", "black", "<eos>", "日本", "sleeps"])
+    assert source.locator(".chip.unknown").count() == 2
+    assert source.locator(".chip.special").count() == 0
+    window.until("lookback.store.world.notices.some((n) => n.code === 'unknown_words' && n.message.includes('日本'))")
+    source.get_by_role("button", name="Token 3 of 5").click()
+    window.page.get_by_role("button", name="<eos>", exact=True).click()
+    _source(window, ["the", "black", {"special": "<eos>"}, "日本", "sleeps"])
+    assert source.locator(".chip.special").count() == 1
+
+
+def test_too_many_and_too_few_tokens_are_refused_beside_the_field(window: Window) -> None:
+    source = window.page.get_by_role("group", name="Source", exact=True)
+    source.get_by_role("button", name="Add a token").click()
+    _paste(window, "cat " * 10_000)
+    problem = window.page.get_by_role("alert").filter(has_text="10004 tokens given; allowed: at most 128")
+    problem.wait_for()
+    _source(window, ["the", "black", "cat", "sleeps"])
+    for left in range(4, 1, -1):
+        source.get_by_role("button", name=f"Token 1 of {left}").focus()
+        window.page.keyboard.press("Delete")
+    window.until("lookback.store.world.opened.scenario.requests[0].source.length === 1")
+    window.page.keyboard.press("Delete")
+    window.page.get_by_role("alert").filter(has_text="0 tokens given").wait_for()
+    _source(window, ["sleeps"])
+
+
+def test_the_page_splits_text_as_the_server_does(window: Window) -> None:
+    texts = [
+        "The black cat sleeps.",
+        "N’est  pas «été»",
+        "日本、東京。 مرحبا، عالم؟",
+        "a\u00a0b\u200bc",
+        "don't n'importe n' x",
+        "e\u0301te\u0301 <unk>!",
+    ]
+    got = window.page.evaluate("async (texts) => texts.map((await import('/assets/lib/tokens.mjs')).tokenize)", texts)
+    assert got == [tasks()["translation"].tokenize(t) for t in texts]
+
+
+def test_the_set_up_changes_the_model_and_can_be_reset(window: Window) -> None:
+    layers = window.page.get_by_role("textbox", name="Layers")
+    layers.fill("3")
+    window.until("lookback.store.world.opened.scenario.config.layers === 3")
+    window.until("document.querySelector('#weights-line').textContent.startsWith('random')")
+    window.press("Reset the variant to its defaults")
+    window.until("document.querySelector('#weights-line').textContent.startsWith('trained')")
+    assert layers.input_value() == "2"
+    window.page.get_by_role("radio", name="Decoder-only").click()
+    window.until("lookback.store.world.opened.scenario.architecture === 'decoder_only'")
+    window.until("lookback.store.world.moved.requests[0].source === null")
+    window.page.get_by_role("group", name="Prompt", exact=True).wait_for()
+
+
+def test_a_value_out_of_range_is_refused_in_words_and_the_control_shows_what_holds(window: Window) -> None:
+    heads = window.page.get_by_role("textbox", name="Heads")
+    heads.fill("5")
+    window.until("document.querySelector('.say').textContent.includes('heads was given 5')")
+    window.until("document.querySelector('[aria-label=Heads]').value === '4'")
+    assert window.world("opened.scenario.config.heads") == 4
+
+
+def test_an_example_of_another_task_brings_its_architecture(window: Window) -> None:
+    window.page.get_by_role("textbox", name="Scenario: an example to begin from").click()
+    window.page.get_by_role("option", name="A bad report").click()
+    window.until("lookback.store.world.opened.scenario.task === 'language_model'")
+    assert window.tokens()[:4] == ["<bos>", "the", "report", "was"]
+
+
+def test_the_theme_is_automatic_light_or_dark_and_is_remembered(window: Window) -> None:
+    scheme = "() => document.documentElement.dataset.mantineColorScheme"
+    window.page.emulate_media(color_scheme="dark")
+    window.page.wait_for_function(f"{scheme} === 'dark'")
+    window.press("Theme: automatic")
+    window.page.wait_for_function(f"{scheme} === 'light'")
+    window.open()
+    assert window.page.evaluate(scheme) == "light"
+    window.press("Theme: light")
+    window.page.wait_for_function(f"{scheme} === 'dark'")
+    assert window.page.evaluate("() => getComputedStyle(document.querySelector('.stage')).backgroundColor") == "rgb(19, 24, 30)"
+
+
+def test_the_keys_have_a_sheet_and_stay_out_of_fields(window: Window) -> None:
+    window.page.keyboard.press("?")
+    window.page.get_by_role("dialog", name="Keys").wait_for()
+    window.page.keyboard.press("Escape")
+    window.page.get_by_role("dialog", name="Keys").wait_for(state="hidden")
+    window.page.get_by_role("textbox", name="Layers").focus()
+    window.page.keyboard.press("t")
+    window.page.keyboard.press(".")
+    window.settled()
+    assert (window.world("moved.phase"), window.world("moved.step")) == ("decode", 0)
+
+
+NAMELESS = """() => {
+  const named = (e) => e.ariaLabel || e.labels?.length || e.textContent.trim() || e.querySelector('[role=img][aria-label]');
+  const seen = (e) => e.checkVisibility() && !e.closest('[aria-hidden=true]') && e.getBoundingClientRect().width > 1;
+  const all = 'button, input, select, summary, a[href], canvas, [role=radio], [role=img], [tabindex="0"]';
+  return [...document.querySelectorAll(all)].filter((e) => seen(e) && !named(e)).map((e) => e.outerHTML.slice(0, 160));
+}"""
+
+
+@pytest.mark.parametrize("phase", ["decode", "prefill", "train"])
+def test_every_control_and_picture_has_a_name(window: Window, phase: str) -> None:
+    window.page.evaluate(f"() => lookback.actions.phase('{phase}')")
+    window.until(f"lookback.store.world.moved.phase === '{phase}'")
+    window.step()
+    window.settled()
+    assert window.page.evaluate(NAMELESS) == []
+
+
+def test_on_a_phone_nothing_scrolls_sideways_and_tabs_reach_everything(blank: Window) -> None:
+    blank.page.set_viewport_size({"width": 390, "height": 844})
+    blank.open()
+    sideways = "() => document.documentElement.scrollWidth - innerWidth"
+    for name, region in (("Set-up", ".setup"), ("Inspect", ".inspect"), ("Memory", "#slot-memory"), ("Stage", "#slot-next")):
+        blank.press(name)
+        assert blank.page.locator(region).is_visible()
+        assert blank.page.evaluate(sideways) <= 0, name
+    blank.page.locator("#step-phone").click()
+    blank.until("lookback.store.world.moved.step === 1")
+
+
+def test_on_a_small_screen_the_set_up_opens_from_its_rail(blank: Window) -> None:
+    blank.page.set_viewport_size({"width": 1280, "height": 720})
+    blank.open()
+    source = blank.page.get_by_role("group", name="Source", exact=True)
+    assert not source.is_visible()
+    blank.press("Input")
+    source.get_by_role("button", name="Token 2 of 4: black").click()
+    blank.page.keyboard.type("white")
+    blank.page.keyboard.press("Enter")
+    _source(blank, ["the", "white", "cat", "sleeps"])
+    blank.page.keyboard.press("Escape")
+    assert not source.is_visible()
+
+
+def _source(window: Window, tokens: list[object]) -> None:
+    window.page.wait_for_function(
+        "(want) => JSON.stringify(lookback.store.world.opened.scenario.requests[0].source) === want",
+        arg=json.dumps(tokens, separators=(",", ":"), ensure_ascii=False),
+    )
+
+
+def _paste(window: Window, text: str) -> None:
+    window.page.evaluate(
+        """(text) => {
+          const data = new DataTransfer();
+          data.setData('text', text);
+          const paste = new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true});
+          document.activeElement.dispatchEvent(paste);
+        }""",
+        text,
+    )
