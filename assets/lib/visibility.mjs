@@ -20,7 +20,7 @@ export const PROGRAMS = [
 
 /** What the program alone says.
  * @param {Mask} mask @param {number} query @param {number} key absolute rows */
-export function programAllows(mask, query, key) {
+function programAllows(mask, query, key) {
   const p = mask.parameter;
   switch (mask.program) {
     case "full": return true;

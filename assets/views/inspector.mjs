@@ -19,7 +19,7 @@ const MEANING = {
 
 /** The path that is shown instead of the read: the chosen one, or what the operation under the cursor gives.
  * @param {World} world @returns {string | null} */
-export function shownPath(world) {
+function shownPath(world) {
   const { path, op } = world.look;
   return path || !op || read.readAt(world.opened?.relations ?? [], op) ? path : read.lastTap(world, op);
 }

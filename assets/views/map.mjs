@@ -114,7 +114,7 @@ function minis(element, world, context) {
     all.push({ name: `L${layer + 1}` });
     for (let head = 0; head < heads; head++) all.push({ layer, head });
   }
-  list(element, all, (o, i) => `${i} ${heads}`, (o) => (o.name === undefined ? h("button", { class: "mini", type: "button" }, h("canvas", { "aria-hidden": "true" })) : h("span", null, o.name)), (button, o) => {
+  list(element, all, (_, i) => `${i} ${heads}`, (o) => (o.name === undefined ? h("button", { class: "mini", type: "button" }, h("canvas", { "aria-hidden": "true" })) : h("span", null, o.name)), (button, o) => {
     if (o.name !== undefined) return;
     set(button, "aria-pressed", String(o.layer === at.layer && o.head === at.head));
     set(button, "aria-label", `Layer ${o.layer + 1} head ${o.head + 1}`);

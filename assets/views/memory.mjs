@@ -39,7 +39,7 @@ export const total = (all) => ({
 });
 
 /** @param {Bank} bank */
-export const bankName = (bank) => (bank.owner === "s" ? "Source rows" : bank.owner === "t" ? "Target rows" : "State");
+const bankName = (bank) => (bank.owner === "s" ? "Source rows" : bank.owner === "t" ? "Target rows" : "State");
 
 /** @param {Bank} bank */
 export function bankNote(bank) {

@@ -2,7 +2,7 @@
 /** Who reads whom: key rows above, query rows below, ribbons as wide as the weight; then the decision. */
 
 import * as draw from "../lib/canvas.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, list, set } from "../lib/dom.mjs";
 import { follow, ground, pan, seen } from "../lib/pan.mjs";
 import * as read from "../lib/reads.mjs";
 import { percent, probability, requestName, shown } from "../lib/words.mjs";
@@ -36,7 +36,7 @@ export function layout(width, height, places) {
 /** The places of the query strip: its rows, then the decision, then one that is not known yet.
  * @param {World} world @param {"s" | "t"} owner */
 export function places(world, owner) {
-  const rows = read.rows(world, owner).map((row, i) => ({ kind: kindOf(row), token: shown(row.token), id: row.id, text: row.text, would: row.would ?? null }));
+  const rows = read.rows(world, owner).map((row) => ({ kind: kindOf(row), token: shown(row.token), id: row.id, text: row.text, would: row.would ?? null }));
   const view = read.requestView(world);
   if (owner === "s" || !view || view.finished) return rows;
   const lead = read.choice(view);
@@ -63,7 +63,7 @@ export function keyReads(world, weight, row) {
 
 /** What a screen reader hears instead of the ribbons.
  * @param {World} world @param {(row: number, key: number) => number} weight */
-export function description(world, weight) {
+function description(world, weight) {
   const at = read.relation(world);
   const { row } = read.focus(world);
   const queries = at ? read.rows(world, at.info.query) : [];

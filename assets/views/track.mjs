@@ -85,9 +85,24 @@ export function steps(world, reserve = 4) {
 /** @param {Node} node of prefill, or where decode was entered: then its prompt was read at once */
 const titleOf = (node) => (node.phase === "decode" || node.step > 0 ? "Prefill" : node.stage === "encode" ? "Encode source" : "Start");
 
+/** Widths of stages settle: after ten updates they stay at what those took on average, until the run is reset.
+ * @typedef {{moments: number, updates: number[], sums: number[]}} Held */
+const SETTLED = 10;
+
+/** What is held after this moment. Pure.
+ * @param {Held} held @param {World} world @returns {Held} */
+export function settle(held, world) {
+  const moments = world.history.size;
+  const before = moments < held.moments ? { updates: [], sums: [] } : held;
+  const [update, all] = [world.moved?.train?.update, world.moved?.stages ?? []];
+  const whole = update !== undefined && all.length > 0 && all.every((/** @type {any} */ s) => s.ms !== null);
+  if (!whole || before.updates.length >= SETTLED || before.updates.includes(update)) return { ...before, moments };
+  return { moments, updates: [...before.updates, update], sums: all.map((/** @type {any} */ s, /** @type {number} */ i) => (before.sums[i] ?? 0) + s.ms) };
+}
+
 /** The blocks of one update: its stages, as wide as they took. A stage inside update U stands at step U - 1, its end at U. Pure.
- * @param {World} world @returns {Block[]} */
-export function stages(world) {
+ * @param {World} world @param {Held} [held] @returns {Block[]} */
+export function stages(world, held = { moments: 0, updates: [], sums: [] }) {
   const all = world.moved?.stages ?? [];
   const along = path(world.history, world.moved?.at ?? 0);
   const update = world.moved?.train?.update ?? (world.moved?.step ?? 0) + 1;
@@ -97,7 +112,7 @@ export function stages(world) {
     const node = along.findLast((n) => n.phase === "train" && ((n.step === update - 1 && n.stage === stage.name) || (end && n.step === update && n.stage === "")));
     return {
       key: stage.name, node: node?.id ?? null, title: stage.name[0].toUpperCase() + stage.name.slice(1), token: "", note: stage.ms === null ? "" : duration(stage.ms),
-      grow: stage.ms ?? 0, state: i === done ? "now" : i < done ? "done" : node ? "ahead" : "todo", others: node ? branches(world.history, node) : [],
+      grow: held.updates.length >= SETTLED ? held.sums[i] / SETTLED : (stage.ms ?? 0), state: i === done ? "now" : i < done ? "done" : node ? "ahead" : "todo", others: node ? branches(world.history, node) : [],
     };
   });
 }
@@ -119,6 +134,9 @@ export function lookAt(world, scope) {
   return { op: scope, path: read.lastTap(world, scope) };
 }
 
+/** @type {WeakMap<HTMLElement, Held>} */
+const widths = new WeakMap();
+
 /** @type {import("../lib/types").View} */
 export default {
   id: "track",
@@ -137,7 +155,9 @@ export default {
   draw(element, world, context) {
     const [track, ops] = /** @type {any} */ (element.children);
     const training = read.phase(world) === "train";
-    const blocks = training ? stages(world) : steps(world);
+    const held = settle(widths.get(element) ?? { moments: 0, updates: [], sums: [] }, world);
+    widths.set(element, held);
+    const blocks = training ? stages(world, held) : steps(world);
     set(track, "aria-label", training ? "Stages of this update; a block is as wide as its time" : "Steps of this run; a block is as wide as its rows");
     set(track, "data-phase", training ? "train" : "read");
     list(track, blocks, (b) => b.key, block, (li, b) => fill(li, b, world, context));

@@ -39,7 +39,7 @@ function share(value) {
 
 /** "decoder.layer0.self.W_Q.weight" as "L1 self W_Q", a bias as "L1 self W_Q bias".
  * @param {string} path @param {boolean} several */
-export const parameterName = (path, several) => opName(path.replace(/\.weight$/, ""), several);
+const parameterName = (path, several) => opName(path.replace(/\.weight$/, ""), several);
 
 /** Norm, limit and factor of this update. Pure.
  * @param {any} train a TrainView @param {number | null | undefined} limit */

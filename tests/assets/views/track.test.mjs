@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { branches, lookAt, operations, pass, path, stages, steps } from "../../../assets/views/track.mjs";
+import { branches, lookAt, operations, pass, path, settle, stages, steps } from "../../../assets/views/track.mjs";
 import { node, training, world } from "./world.mjs";
 
 const tree = (...nodes) => new Map(nodes.map((n) => [n.id, n]));
@@ -59,6 +59,22 @@ test("a whole update has its end as a moment", () => {
   w.moved.stages = timed(1, 1, 1, 1, 1, 1);
   assert.deepEqual(stages(w).map((b) => b.node), [null, null, null, null, null, 3]);
   assert.equal(stages(w).at(-1).state, "now");
+});
+
+test("after ten updates the widths of stages stay, until the run is reset", () => {
+  const w = training();
+  let held = { moments: 0, updates: [], sums: [] };
+  const run = (update, ...ms) => {
+    w.moved = { ...w.moved, train: { ...w.moved.train, update }, stages: timed(...ms) };
+    held = settle(held, w);
+    return stages(w, held).map((b) => b.grow);
+  };
+  assert.deepEqual(run(1, 1, 2), [1, 2, 0, 0, 0, 0]);
+  assert.equal(held.updates.length, 0);
+  for (let update = 1; update <= 10; update++) run(update, 1, update, 1, 1, 1, 1);
+  assert.deepEqual(run(11, 9, 9, 9, 9, 9, 9), [1, 5.5, 1, 1, 1, 1]);
+  w.history = new Map([...w.history].slice(0, 1));
+  assert.deepEqual(run(1, 9, 9, 9, 9, 9, 9), [9, 9, 9, 9, 9, 9]);
 });
 
 test("operations of a step, and what choosing one makes the page look at", () => {
