@@ -28,6 +28,7 @@ const table = (actions, help) => {
 /** @param {Actions} actions @param {() => void} help */
 export function listenToKeys(actions, help) {
   const does = table(actions, help);
+  letGo();
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || event.altKey || typing(event.target)) return;
     if (event.ctrlKey || event.metaKey) {
@@ -39,6 +40,14 @@ export function listenToKeys(actions, help) {
     if (!does[key] || ownKey(event.target, key)) return;
     event.preventDefault();
     does[key]();
+  });
+}
+
+/** A choice made with the pointer does not keep the arrow keys: they step. (Who chose with the keys stays in the group.) */
+function letGo() {
+  addEventListener("pointerup", (event) => {
+    if (/** @type {any} */ (event.target).closest?.(".mantine-SegmentedControl-root"))
+      setTimeout(() => /** @type {any} */ (document.activeElement)?.type === "radio" && /** @type {any} */ (document.activeElement).blur());
   });
 }
 

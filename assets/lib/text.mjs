@@ -21,7 +21,7 @@ export const text = {
   keysTitle: "Keys",
   close: "Close",
   phase: { train: "Update", prefill: "Prefill", decode: "Decode" },
-  rows: (/** @type {number} */ n) => (n === 1 ? "1 row computed" : `${n} rows computed`),
+  rows: (/** @type {number} */ n) => (n === 1 ? "1 new row" : `${n} new rows`),
   stage: (/** @type {string} */ stage) => `after ${stage}`,
   atStart: "at the start",
   reader: "Read only: another page is in control",

@@ -29,6 +29,10 @@ def test_step_back_and_the_keys_move_through_decode(window: Window) -> None:
     window.page.keyboard.press(",")
     window.until("lookback.store.world.moved.step === 1")
     assert window.tokens() == ["<bos>", "le"]
+    window.page.get_by_text("Prefill", exact=True).first.click()
+    window.until("lookback.store.world.moved.phase === 'prefill'")
+    window.page.keyboard.press("ArrowRight")
+    window.until("lookback.store.world.moved.step === 1 && lookback.store.world.moved.phase === 'prefill'")
 
 
 def test_play_goes_on_to_the_end_and_step_rests_there(window: Window) -> None:
