@@ -132,7 +132,7 @@ class FakeEngine:
     def _analyse(self, command: Analyse) -> Iterator[Event]:
         for i in range(command.arguments["ticks"]):
             time.sleep(0.002)
-            yield Analysis(command.name, i / command.arguments["ticks"], None)
+            yield Analysis(command.name, i / command.arguments["ticks"], {"text": "x" * command.arguments.get("size", 0)})
         yield Analysis(command.name, 1.0, {"at": self.at})
 
     def describe(self) -> tuple[Event, ...]:
