@@ -154,8 +154,8 @@ export function weightsNote(weights) {
     source.seed !== undefined ? `seed ${source.seed}` : "",
   ].filter(Boolean).join(", ");
   const since = weights.updates ? `, then ${plural(weights.updates, "update")} here` : "";
-  if (weights.kind === "random") return `Weights: random${from && ` (${from})`}${since}.`;
-  return `Weights: ${weights.kind === "changed" ? "changed here; before that trained" : "trained"}${from && ` (${from})`}${since}.`;
+  const first = source.steps === undefined ? "random" : "trained";
+  return `Weights: ${weights.kind === "changed" ? `changed here; before that ${first}` : weights.kind}${from && ` (${from})`}${since}.`;
 }
 
 /** What a button says that sends this command.

@@ -93,7 +93,8 @@ const SETTLED = 10;
  * @param {Held} held @param {World} world @returns {Held} */
 export function settle(held, world) {
   const moments = world.history.size;
-  const before = moments < held.moments ? { updates: [], sums: [] } : held;
+  /** @type {Held} */
+  const before = moments < held.moments ? { moments, updates: [], sums: [] } : held;
   const [update, all] = [world.moved?.train?.update, world.moved?.stages ?? []];
   const whole = update !== undefined && all.length > 0 && all.every((/** @type {any} */ s) => s.ms !== null);
   if (!whole || before.updates.length >= SETTLED || before.updates.includes(update)) return { ...before, moments };

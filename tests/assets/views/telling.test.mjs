@@ -68,6 +68,7 @@ test("the note: the newest notice with its offer, the clipping, the weights", ()
   assert.equal(weightsNote({ kind: "trained", source: { steps: 2000, loss: 0.03, seed: 7 }, updates: 0 }), "Weights: trained (2,000 steps, loss 0.030, seed 7).");
   assert.equal(weightsNote({ kind: "random", source: { seed: 7 }, updates: 0 }), "Weights: random (seed 7).");
   assert.equal(weightsNote({ kind: "changed", source: { steps: 1 }, updates: 3 }), "Weights: changed here; before that trained (1 step), then 3 updates here.");
+  assert.equal(weightsNote({ kind: "changed", source: { seed: 7 }, updates: 1 }), "Weights: changed here; before that random (seed 7), then 1 update here.");
   const history = new Map([[3, { phase: "train", step: 411 }]]);
   assert.deepEqual([offerName(offer, history), offerName(offer, new Map()), offerName({ kind: "undo" }, history)], ["Back to update 411", "Go back", "Undo"]);
   assert.deepEqual([place(world()), place(training())], ["decode 2", "update 4"]);
