@@ -111,7 +111,7 @@ class Moving(Told):
         here = self.timeline.here
         if self.ended:
             message = (
-                f"Update {here.place.updates} gave a loss that is not a number. Go back, lower the learning rate, step again."
+                f"Update {here.place.updates + 1} gave a loss that is not a number. Go back, lower the learning rate, step again."
             )
             raise Refused.one("kind", "step", "back, go, change", message)
         update = self.standing.update
