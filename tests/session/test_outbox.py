@@ -34,7 +34,7 @@ def values(*pieces: Piece, at: int = 0, keyframe: bool = False) -> Values:
 
 async def waiting(box: Outbox) -> list[bytes]:
     """All frames that can be taken now."""
-    found = []
+    found: list[bytes] = []
     while True:
         try:
             frame = await asyncio.wait_for(box.next(), 0.01)
