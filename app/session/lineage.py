@@ -95,7 +95,7 @@ def _copied(state: dict[str, Any]) -> dict[str, Any]:
 class Snapshots:
     """Snapshots by the moment whose update they follow, thinned so that near ones are dense and far ones sparse."""
 
-    def __init__(self, budget: int = 7 << 20, every: int = 8) -> None:
+    def __init__(self, budget: int = 5 << 20, every: int = 8) -> None:
         self.budget, self.every = budget, every
         self.kept: dict[int, Snapshot] = {}
 

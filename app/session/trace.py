@@ -147,13 +147,15 @@ def packed(calls: Sequence[Call]) -> Call:
 
 
 def _packed(values: Sequence[Tensor], calls: Sequence[Call], at: int) -> Tensor:
-    requests = range(values[0].shape[0])
-    found = [_stacked([v[b : b + 1].narrow(at, 0, c.lengths[b]) for v, c in zip(values, calls, strict=True)], at) for b in requests]
+    def rows(b: int) -> list[Tensor]:
+        return [v[b : b + 1].narrow(at, 0, c.lengths[b]) for v, c in zip(values, calls, strict=True)]
+
+    found = [_stacked(rows(b), at) for b in range(values[0].shape[0])]
     return found[0] if len(found) == 1 else _stacked(found, 0)
 
 
 def _stacked(rows: Sequence[Tensor], at: int) -> Tensor:
-    """Parts one after another along an axis; where one is longer along another axis (more keys), the others end in zeros there."""
+    """Parts one after another along an axis; where one is longer along another axis (more keys), the others end in zeros."""
     shape = [max(r.shape[i] for r in rows) for i in range(rows[0].ndim)]
     if all(r.shape[i] == n for r in rows for i, n in enumerate(shape) if i != at):
         return torch.cat(list(rows), at)

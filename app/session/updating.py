@@ -111,8 +111,10 @@ class Update:
         self.loss = mean_loss(self.losses, self.shifted.loss_rows)
 
     def _backward(self) -> None:
-        assert self.loss is not None
+        assert self.logits is not None and self.losses is not None and self.loss is not None
         self.loss.backward()
+        # The graph has done its work; it would hold memory for as long as somebody looks at this update.
+        self.logits, self.losses, self.loss = self.logits.detach(), self.losses.detach(), self.loss.detach()
         named = [(n, p.grad) for n, p in self.learner.model.named_parameters() if p.grad is not None]
         lengths = torch.stack([g.norm() for _, g in named]).tolist()
         self.norms = [(n, length) for (n, _), length in zip(named, lengths, strict=True)]

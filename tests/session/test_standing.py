@@ -12,7 +12,7 @@ from app.session.standing import UNPACKED
 from tests.session.driving import Reader, do, numbers, opened
 
 EVERYTHING = tuple(Selector(path="*", side=side, index={"b": b}, dtype="f32") for b in (0, 1) for side in ("value", "unedited"))
-REQUESTS = [{"source": ["the", "cat", "sleeps"], "target": ["le"]}, {"source": ["thank", "you"], "target": ["merci", "le", "chat"]}]
+REQUESTS = [{"source": ["the", "cat", "sleeps"], "target": ["le"]}, {"source": ["thank", "you"], "target": ["le", "chat", "le"]}]
 HALVED = [{"path": "decoder.layer0.cross.weights", "index": [0, 1, 4, 0], "action": "scale", "value": 0.5}]
 
 
