@@ -2,6 +2,7 @@
 /** The page begins here: data from the server, the run, the views, the controls. */
 
 import { Actions } from "./lib/actions.mjs";
+import { Fields } from "./lib/fields.mjs";
 import { Frame } from "./lib/frame.mjs";
 import { helpSheet, listenToKeys } from "./lib/keys.mjs";
 import { plotly, plotlyAt } from "./lib/plotly.mjs";
@@ -44,12 +45,29 @@ async function copyLink() {
 /** @type {Frame | null} */
 let frame = null;
 
-/** A control that a person (or the frame) set, and what that does.
+/** What a control does when a person sets it; what the page told it to show does nothing.
  * @param {string} id @param {(value: any) => any} act */
-const chosen = (id, act) => (/** @type {any} */ value) => {
-  frame?.touched(id, "value", value);
-  act(value);
+const chosen = (id, act) => (/** @type {any} */ value, /** @type {string | undefined} */ told) => {
+  if (frame && told !== JSON.stringify(value)) {
+    frame.touched(id, "value", value);
+    act(value);
+  }
 };
+
+const fields = new Fields(data.fields, (path, value) => actions.field(path.split(".").slice(0, 2).join("."), value));
+
+/** The same for the set-up's fields, which come as one list. */
+function field() {
+  const { triggered, states_list } = page.dash_clientside.callback_context;
+  const told = new Map(states_list[0].map((/** @type {any} */ s) => [s.id.path, s.value]));
+  for (const { prop_id, value } of triggered) {
+    const dot = prop_id.lastIndexOf(".");
+    const id = JSON.parse(prop_id.slice(0, dot));
+    if (!frame || told.get(id.path) === JSON.stringify(value)) continue;
+    frame.touched(id, prop_id.slice(dot + 1), value);
+    fields.put(id.path, value);
+  }
+}
 
 /** What the bindings of app/ui/bindings.py call. */
 page.dash_clientside = Object.assign(page.dash_clientside ?? {}, {
@@ -59,14 +77,7 @@ page.dash_clientside = Object.assign(page.dash_clientside ?? {}, {
     phase: chosen(data.ids.PHASE, (value) => actions.phase(value)),
     architecture: chosen(data.ids.ARCHITECTURE, (value) => actions.choose(value)),
     preset: chosen(data.ids.PRESET, (value) => actions.preset(value)),
-    field: () => {
-      for (const { prop_id, value } of page.dash_clientside.callback_context.triggered) {
-        const dot = prop_id.lastIndexOf(".");
-        const id = JSON.parse(prop_id.slice(0, dot));
-        frame?.touched(id, prop_id.slice(dot + 1), value);
-        actions.field(id.path.split(".").slice(0, 2).join("."), value);
-      }
-    },
+    field,
   },
 });
 
@@ -104,7 +115,8 @@ const help = helpSheet();
 const views = loadViews(data.views);
 run.begin();
 await present(data.ids.STAGE);
-frame = new Frame({ actions, ids: data.ids, fields: data.fields });
+frame = new Frame({ actions, ids: data.ids, fields: data.fields, waiting: fields.waiting });
+fields.listen();
 listenToKeys(actions, help);
 actions.theme(remembered());
 onSystemChange(() => actions.theme(remembered()));

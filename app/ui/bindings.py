@@ -6,7 +6,9 @@ Controls that hold a value go through Dash, which keeps the value. Plain buttons
 
 from __future__ import annotations
 
-from dash import ALL, Dash, Input
+from typing import Any
+
+from dash import ALL, Dash, Input, State
 from dash.dependencies import ClientsideFunction
 
 from app.ui import ids
@@ -23,10 +25,12 @@ CHOSEN = {
 def bind(app: Dash) -> None:
     """Every control that holds a value to its function. None runs when the page loads: what they show then comes from the run."""
     for id, name in CHOSEN.items():
-        _call(app, name, Input(id, "value"))
-    _call(app, "field", Input({"type": "field", "path": ALL}, "value"))
-    _call(app, "field", Input({"type": "switch", "path": ALL}, "checked"))
+        _call(app, name, id, "value")
+    _call(app, "field", {"type": "field", "path": ALL}, "value")
+    _call(app, "field", {"type": "switch", "path": ALL}, "checked")
 
 
-def _call(app: Dash, name: str, given: Input) -> None:
-    app.clientside_callback(ClientsideFunction("lookback", name), given, prevent_initial_call=True)
+def _call(app: Dash, name: str, id: Any, held: str) -> None:
+    """`data-told` is what the page itself told the control to show: a value that equals it was not chosen by a person."""
+    function = ClientsideFunction("lookback", name)
+    app.clientside_callback(function, Input(id, held), State(id, "data-told"), prevent_initial_call=True)

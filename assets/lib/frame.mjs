@@ -8,9 +8,10 @@ import { text } from "./text.mjs";
 /** @typedef {import("./actions.mjs").Actions} Actions @typedef {import("./types").World} World */
 
 export class Frame {
-  /** @param {{actions: Actions, ids: Record<string, string>, fields: {id: any, path: string, as: string}[]}} o
-   * ids, fields: from app/ui/ids.py and controls.py */
-  constructor({ actions, ids, fields }) {
+  /** @param {{actions: Actions, ids: Record<string, string>, fields: import("./fields.mjs").Field[], waiting: Map<string, any>}} o
+   * ids, fields: from app/ui/ids.py and controls.py; waiting: fields whose number a person is setting now */
+  constructor({ actions, ids, fields, waiting }) {
+    this.waiting = waiting;
     this.actions = actions;
     this.store = actions.store;
     this.ids = ids;
@@ -37,24 +38,29 @@ export class Frame {
       weightsLine(this.element("WEIGHTS_LINE"), world);
     }
     if (has("opened", "refused", "set-up")) this.setUp(world);
+    if (has("moved", "refused")) this.tell(this.ids.PHASE, { value: world.moved?.phase ?? null });
     if (has("opened", "moved", "playing", "connection", "role", "unit")) this.deck(world);
     if (has("opened", "moved", "connection", "role")) this.status(world);
     if (has("look")) this.tell(this.ids.THEME, { children: text.theme[world.look.theme], "aria-label": text.themeName[world.look.theme] });
   }
 
-  /** Tell a control what to show, where it shows something else: telling it makes Dash draw it and call its binding.
+  /** Tell a control what to show, where it shows something else: telling it makes Dash draw it and call its binding, which
+   * knows by `data-told` that no person did this.
    * @param {any} id @param {Record<string, any>} props */
   tell(id, props) {
-    const fresh = Object.entries(props).filter(([name, value]) => this.told.get(placeOf(id, name)) !== JSON.stringify(value));
-    if (!fresh.length) return;
-    for (const [name, value] of fresh) this.touched(id, name, value);
-    /** @type {any} */ (window).dash_clientside.set_props(id, Object.fromEntries(fresh));
+    const fresh = Object.fromEntries(Object.entries(props).filter(([name, value]) => this.told.get(placeOf(id, name)) !== JSON.stringify(value)));
+    for (const [name, value] of Object.entries(fresh)) {
+      this.told.set(placeOf(id, name), JSON.stringify(value));
+      if (name === "value" || name === "checked") fresh["data-told"] = JSON.stringify(value);
+    }
+    if (Object.keys(fresh).length) /** @type {any} */ (window).dash_clientside.set_props(id, fresh);
   }
 
-  /** A control shows this now, because it was told or because a person changed it.
+  /** A person made a control show this.
    * @param {any} id @param {string} name @param {any} value */
   touched(id, name, value) {
     this.told.set(placeOf(id, name), JSON.stringify(value));
+    /** @type {any} */ (window).dash_clientside.set_props(id, { "data-told": JSON.stringify(value) });
   }
 
   /** @param {World} world */
@@ -66,7 +72,7 @@ export class Frame {
     this.tell(this.ids.PRESET, { value: this.actions.presetNow() });
     for (const { id, path, as } of this.fields) {
       const [group, name, of] = path.split(".");
-      if (of && of !== scenario.architecture) continue;
+      if ((of && of !== scenario.architecture) || this.waiting.has(path)) continue;
       const value = name ? scenario[group][name] : scenario[group];
       this.tell(id, { [as === "checked" ? "checked" : "value"]: as === "text" ? String(value) : (value ?? "") });
     }
@@ -78,15 +84,12 @@ export class Frame {
   /** @param {World} world */
   deck(world) {
     const phase = world.moved?.phase ?? world.opened?.scenario.phase;
-    if (phase) {
-      document.documentElement.dataset.phase = phase;
-      this.tell(this.ids.PHASE, { value: phase });
-    }
+    if (phase) document.documentElement.dataset.phase = phase;
     const able = world.connection === "open" && world.role === "writer" && !!world.opened;
     const { playing } = world.playing;
     const first = !world.moved || world.history.get(world.moved.at)?.parent === null;
     for (const name of ["STEP", "STEP_PHONE"]) this.tell(this.ids[name], { disabled: !able || !!world.moved?.ended });
-    for (const name of ["BACK", "BACK_PHONE"]) this.tell(this.ids[name], { disabled: !able || (first && !world.look.op) });
+    for (const name of ["BACK", "BACK_PHONE"]) this.tell(this.ids[name], { disabled: !able || first });
     for (const name of ["PLAY", "PLAY_PHONE"]) this.tell(this.ids[name], { disabled: !able || (!!world.moved?.ended && !playing), "aria-pressed": String(playing) });
     document.documentElement.toggleAttribute("data-playing", playing);
     const whole = phase === "train" ? text.update : text.token;

@@ -191,6 +191,21 @@ def test_a_value_out_of_range_is_refused_in_words_and_the_control_shows_what_hol
     assert window.world("opened.scenario.config.heads") == 4
 
 
+def test_changes_and_undos_in_quick_succession_end_where_they_should(window: Window) -> None:
+    temperature = window.page.get_by_role("textbox", name="Temperature")
+    for value in ("0.5", "1.5"):
+        temperature.fill(value)
+        window.until(f"lookback.store.world.opened.scenario.policy.temperature === {value}")
+    window.page.locator("#where").click()
+    window.page.keyboard.press("Control+z")
+    window.page.keyboard.press("Control+z")
+    window.until("lookback.store.world.opened.scenario.policy.temperature === 1")
+    window.shared()
+    window.settled()
+    assert window.world("opened.scenario.policy.temperature") == 1
+    assert temperature.input_value() == "1"
+
+
 def test_an_example_of_another_task_brings_its_architecture(window: Window) -> None:
     window.page.get_by_role("textbox", name="Scenario: an example to begin from").click()
     window.page.get_by_role("option", name="A bad report").click()

@@ -73,7 +73,7 @@ def test_every_button_and_every_binding_has_its_script(page: Dash) -> None:
     bound = {c["clientside_function"]["function_name"] for c in page.callback_map.values() if "clientside_function" in c}
     bound |= {c["clientside_function"]["function_name"] for c in page._callback_list if c.get("clientside_function")}
     assert bound == {"unit", "rate", "phase", "architecture", "preset", "field"}
-    assert {name for name in bound if not re.search(rf"^    {name}: ", START, re.MULTILINE)} == set()
+    assert {name for name in bound if not re.search(rf"^    {name}[:,]", START, re.MULTILINE)} == set()
 
 
 def test_the_page_asks_nobody_else_for_anything(page: Dash) -> None:
