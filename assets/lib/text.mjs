@@ -28,7 +28,6 @@ export const text = {
   offline: "Connection lost, trying again",
   connecting: "Connecting",
   closed: "Not connected",
-  tryAgain: "Try again",
   ready: (/** @type {string} */ device, /** @type {number} */ ms) => `PyTorch, ${device}${ms ? `, ${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms forward` : ""}`,
   parameters: (/** @type {number} */ n) => `${n.toLocaleString("en")} parameters`,
   copied: "The link is copied.",
