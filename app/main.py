@@ -27,7 +27,7 @@ from app.server.http import Readiness, add_last_route, add_routes
 from app.server.socket import serve as serve_socket
 from app.session import journal
 from app.session.catalogue_view import catalogue
-from app.session.commands import Open, Step
+from app.session.commands import Enter, Open, Step
 from app.session.engine import Engine
 from app.session.lobby import Lobby
 from app.session.scenario import defaults
@@ -103,18 +103,19 @@ async def _lifespan(
 async def _warm(api: FastAPI, services: Services, readiness: Readiness) -> None:
     """A model steps, and the page is asked for once: Dash registers its callbacks only then."""
     try:
-        await asyncio.get_running_loop().run_in_executor(services.pool, _first_step, services)
+        await asyncio.get_running_loop().run_in_executor(services.pool, _first_steps, services)
         readiness.waiting = "the page"
         status = await _ask(api, "/")
-        readiness.waiting = "" if status == 200 else f"nothing: the page answered {status}"
+        readiness.waiting = "" if status == 200 else f"nothing; the page failed with {status}"
     except Exception as error:
         log.exception("The server cannot serve.")
-        readiness.waiting = f"nothing: {type(error).__name__}: {error}"
+        readiness.waiting = f"nothing; it failed: {type(error).__name__}: {error}"
 
 
-def _first_step(services: Services) -> None:
+def _first_steps(services: Services) -> None:
+    """In decode and in training: torch loads its optimizers, which takes a second or two, at the first update."""
     engine = services.engine(services.device)
-    for command in (Open(scenario=defaults().model_dump(mode="json")), Step()):
+    for command in (Open(scenario=defaults().model_dump(mode="json")), Step(), Enter(phase="train"), Step()):
         for _ in engine.run(command):
             pass
 

@@ -81,13 +81,11 @@ def add_routes(api: FastAPI, readiness: Readiness) -> None:
     async def get_catalogue() -> Response:
         return Response(await run_in_threadpool(_catalogue_text), media_type="application/json")
 
-    @api.post(
-        "/api/scenario/validate", tags=["api"], summary="A scenario, normalised, and its link", openapi_extra=_body(Scenario)
-    )
+    @api.post("/api/scenario/validate", summary="A scenario, normalised, and its link", **_takes(Scenario))
     async def validate(request: Request) -> dict[str, Any]:
         return await run_in_threadpool(_validated, await _data(request, LARGEST_SCENARIO))
 
-    @api.post("/api/read", tags=["api"], summary="One read by hand: scores, weights, context", openapi_extra=_body(ReadRequest))
+    @api.post("/api/read", summary="One read by hand: scores, weights, context", **_takes(ReadRequest))
     async def post_read(request: Request) -> Response:
         return Response(await run_in_threadpool(_read_text, await _data(request, LARGEST_READ)), media_type="application/json")
 
@@ -167,9 +165,11 @@ def _read_text(data: Any) -> str:
 # --- its description -------------------------------------------------------------------------------------------------------
 
 
-def _body(model: type[BaseModel]) -> dict[str, Any]:
+def _takes(model: type[BaseModel]) -> dict[str, Any]:
+    """How a route that takes JSON of this model is described."""
     schema = {"$ref": f"#/components/schemas/{model.__name__}"}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+    body = {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+    return {"tags": ["api"], "openapi_extra": body, "responses": {"4XX": {"description": "refused, with the problems found"}}}
 
 
 def _with_bodies(openapi: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:

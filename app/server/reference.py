@@ -11,6 +11,7 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
 body { color: #1b2129; background: #fff }
 @media (prefers-color-scheme: dark) { body { color: #dfe5ec; background: #171c23 } a { color: #8ab8ff } }
 h2 { margin-top: 2.5rem; border-top: 1px solid #8884; padding-top: 1rem } code, pre { font: 13px/1.45 ui-monospace, monospace }
+h2 code { font-size: 17px }
 pre { overflow-x: auto; background: #8881; padding: .8rem; border-radius: 6px } summary { cursor: pointer }
 """
 
@@ -24,6 +25,7 @@ def page(openapi: dict[str, Any]) -> str:
     schemas = "".join(_schema(name, schema) for name, schema in openapi.get("components", {}).get("schemas", {}).items())
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(info["title"])} API</title>'
+        '<link rel="icon" href="data:,">'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{_STYLE}</style></head><body>'
         f"<h1>{escape(info['title'])} API</h1><p>{escape(info.get('description', ''))}</p>"
         f'<p>The same for programs: <a href="/openapi.json">openapi.json</a></p>{routes}<h2>Schemas</h2>{schemas}</body></html>'

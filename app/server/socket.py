@@ -7,7 +7,7 @@ import re
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import cast
+from typing import assert_never, cast
 
 from starlette.datastructures import QueryParams
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -142,5 +142,7 @@ def _take(session: Session, connection: Connection, text: str) -> None:
                 session.ack(connection, seq)
             case Ping(n):
                 session.pong(connection, n)
+            case never:
+                assert_never(never)
     except Malformed as malformed:
         session.refuse(connection, malformed.to, malformed.problems)

@@ -6,10 +6,9 @@ import asyncio
 import logging
 import re
 import secrets
-import sqlite3
 import time
-from contextlib import suppress
 
+from app.session.journal import Saved
 from app.session.services import Services
 from app.session.session import Session
 
@@ -58,22 +57,26 @@ class Lobby:
 
     async def _bring_back(self, id: str) -> None:
         try:
+            saved = await self._services.journal.load(id) if _ID.fullmatch(id) else None
+            if saved is None:
+                raise Missing("there is no such session here (any more); begin a new one")
             await self._make_room(coming=0)
-            self._sessions[id] = await self._restored(id)
+            self._sessions[id] = await self._restored(id, saved)
+        except (Missing, Full):
+            raise
+        except Exception as error:
+            log.exception("Session %s cannot be brought back.", id)
+            raise Missing(f"this session cannot be brought back ({type(error).__name__}); begin a new one") from None
         finally:
             del self._returning[id]
 
-    async def _restored(self, id: str) -> Session:
-        saved = await self._services.journal.load(id) if _ID.fullmatch(id) else None
-        if saved is None:
-            raise Missing("there is no such session here (any more); begin a new one")
+    async def _restored(self, id: str, saved: Saved) -> Session:
         session = Session(id, self._services, saved)
         try:
             await session.restore(saved)
-        except Exception as error:
-            log.exception("Session %s cannot be brought back.", id)
+        except Exception:
             await session.close()
-            raise Missing(f"this session cannot be brought back ({type(error).__name__}); begin a new one") from None
+            raise
         return session
 
     async def _make_room(self, coming: int) -> None:
@@ -88,7 +91,10 @@ class Lobby:
     async def tend(self) -> None:
         """For ever: what nobody looks at leaves memory after a while, and the journal after longer."""
         while True:
-            await self.tidy()
+            try:
+                await self.tidy()
+            except Exception:
+                log.exception("Sessions could not be tidied; it is tried again.")
             await asyncio.sleep(TEND_EVERY)
 
     async def tidy(self) -> None:
@@ -97,8 +103,7 @@ class Lobby:
             patience = self._idle if session.opened else min(self._idle, NEVER_OPENED)
             if not session.connections and now - session.used > patience:
                 await self._close(session)
-        with suppress(sqlite3.Error):
-            await self._services.journal.expire(self._expiry)
+        await self._services.journal.expire(self._expiry)
 
     async def close(self) -> None:
         """Every session ends with a last snapshot."""

@@ -36,14 +36,11 @@ class Player:
 
     def hear(self, event: Event) -> None:
         """A check that begins to fail, or a loss that runs away. A check that failed before playing began does not count."""
-        match event:
-            case Checked():
-                failing = {c.id: c.claim for c in event.checks if c.status == "fail"}
-                new = [claim for id, claim in failing.items() if id not in self._failing]
-                self._failing = frozenset(failing)
-                if new:
-                    self.stop_reason = f"Stopped, because a check fails: {new[0]}."
-            case Notice(code="diverged"):
-                self.stop_reason = event.message
-            case _:
-                pass
+        if isinstance(event, Checked):
+            failing = {c.id: c.claim for c in event.checks if c.status == "fail"}
+            new = [claim for id, claim in failing.items() if id not in self._failing]
+            self._failing = frozenset(failing)
+            if new:
+                self.stop_reason = f"Stopped, because a check fails: {new[0]}."
+        elif isinstance(event, Notice) and event.code == "diverged":
+            self.stop_reason = event.message

@@ -83,8 +83,10 @@ class Worker:
         self.runner.cancel()
         self._wake.set()
         await self._task
-        with suppress(sqlite3.Error):
+        try:
             await self._record.save(self._clients.done(), now=True)
+        except Exception:  # its commands are on disk; the snapshot would only have made coming back quicker
+            log.exception("Session %s leaves no last snapshot.", self._session)
 
     def queue(self, job: Job) -> None:
         self._jobs.append(job)
@@ -145,7 +147,7 @@ class Worker:
         try:
             await self.runner.run(command, self._audience.union(), partial(self._heard, asker))
         except Refused:
-            if self.runner.heard:
+            if self.runner.heard and isinstance(command, DURABLE):
                 await self._tell_all()
             raise
 
@@ -153,16 +155,13 @@ class Worker:
         """One event of the engine, on its way to whom it concerns."""
         self._audience.at_epoch(epoch)
         self.player.hear(event)
-        match event:
-            case Values(fetched=True) | Shared():
-                if isinstance(event, Values):
-                    _bounded(event)
-                if asker is not None:
-                    self._audience.say(asker, event)
-            case Values():
-                self._audience.spread(event)
-            case _:
-                self._audience.publish(self._filled(event))
+        if isinstance(event, Shared) or (isinstance(event, Values) and event.fetched):
+            if asker is not None:
+                self._audience.say(asker, _bounded(event) if isinstance(event, Values) else event)
+        elif isinstance(event, Values):
+            self._audience.spread(event)
+        else:
+            self._audience.publish(self._filled(event))
 
     async def _watch(self, connection: Connection, command: Watch) -> None:
         old = connection.watch, connection.mark

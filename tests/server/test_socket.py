@@ -286,6 +286,7 @@ async def test_a_page_that_stops_reading_does_not_stop_the_others(port: int) -> 
         assert (await one.do(kind="step")).ok
 
 
+@pytest.mark.slow
 async def test_a_page_that_never_reads_again_is_closed_when_too_much_waits(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outbox, "LARGEST_QUEUE", 6 << 20)
     async with page(port) as one:
