@@ -32,6 +32,8 @@ export class Store {
     this.seq = -1;
     /** An epoch began and nothing of it was recorded yet: painting now would mix old values with new rows. */
     this.unsettled = false;
+    /** The run moved and its checks did not come yet; its values come between the two. */
+    this.moving = false;
     /** Values frames that were taken in and not acknowledged yet. @type {number[]} */
     this.drawn = [];
     /** @type {((parts: string[], frame?: Frame) => void)[]} */
@@ -98,6 +100,7 @@ export class Store {
 
   /** The picture is whole again: the command was answered or its values came. */
   settle() {
+    this.moving = false;
     if (!this.unsettled) return;
     this.unsettled = false;
     for (const known of this.blocks.values()) for (const [key, block] of known) if (block.epoch !== this.epoch) known.delete(key);
@@ -142,6 +145,7 @@ export class Store {
       case "moved":
         for (const node of event.nodes) w.history.set(node.id, node);
         w.moved = event;
+        this.moving = true;
         w.notices = w.notices.filter((n) => n.at === event.at || n.at === null);
         return ["moved", "history", "notices"];
       case "curve":
@@ -149,6 +153,7 @@ export class Store {
         return ["curve"];
       case "checked":
         w.checked = event;
+        this.moving = false;
         return ["checked"];
       case "playing":
         w.playing = event;

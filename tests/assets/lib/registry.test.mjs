@@ -16,10 +16,16 @@ function page(...views) {
   const drawn = [];
   const registry = new Registry({ store, context: {}, watch: (s) => watched.push(s), drawn: (seq) => drawn.push(seq), slot: fake.slot });
   registry.place(views);
-  store.apply(decode(frame("moved", { at: 0, phase: "decode", nodes: [] })));
+  moveTo(store, "decode");
   store.apply(decode(frame("opened", opened)));
   fake.frame();
   return { ...fake, store, watched, drawn, registry };
+}
+
+/** All that the server says of a move. */
+function moveTo(store, phase) {
+  store.apply(decode(frame("moved", { at: 0, phase, nodes: [] })));
+  store.apply(decode(frame("checked", { at: 0, checks: [] })));
 }
 
 const view = (id, more) => {
@@ -46,7 +52,7 @@ test("views of another phase are hidden, neither drawn nor watched", () => {
   const { store, frame: next, watched, slot } = page(train, decode_);
   assert.deepEqual(watched.at(-1), [{ path: "weights" }]);
   assert.deepEqual([train.draws, slot("map").children.map((c) => c.hidden)], [0, [true, false]]);
-  store.apply(decode(frame("moved", { at: 1, phase: "train", nodes: [] })));
+  moveTo(store, "train");
   next();
   assert.deepEqual(watched.at(-1), [{ path: "gradient" }]);
   assert.deepEqual([train.draws, slot("map").children.map((c) => c.hidden)], [1, [false, true]]);
@@ -114,6 +120,17 @@ test("nothing is painted between a new epoch and its values", () => {
   store.settle();
   next();
   assert.equal(moved.draws, 2);
+});
+
+test("a step is painted once, when all of it is here", () => {
+  const map = view("map", { draw: (_, world) => [world.moved, world.values("map", 0), world.checked, map.draws++] });
+  const { store, frame: next } = page(map);
+  store.apply(decode(frame("moved", { at: 5, phase: "decode", nodes: [] }, { seq: 2 })));
+  next();
+  assert.equal(map.draws, 1);
+  store.apply(decode(frame("checked", { at: 5, checks: [] }, { seq: 3 })));
+  next();
+  assert.equal(map.draws, 2);
 });
 
 test("a file that cannot be loaded, or holds no view, is told and left out", async (t) => {
