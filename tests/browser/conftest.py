@@ -30,8 +30,9 @@ FLAGS = [
 class Server:
     """`lookback serve` as a process. Started again, it has the same port and the same data."""
 
-    def __init__(self, data: Path, port: int = 0) -> None:
+    def __init__(self, data: Path, port: int = 0, root: Path = ROOT) -> None:
         self.data = data
+        self.root = root
         self.port = port
         self.start()
 
@@ -39,7 +40,7 @@ class Server:
         environment = {**os.environ, "HOST": "127.0.0.1", "PORT": str(self.port), "LOOKBACK_DATA": str(self.data)}
         command = [sys.executable, "-m", "app.cli", "serve"]
         self.process = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            command, cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
         assert self.process.stdout is not None
         ready = next((line for line in self.process.stdout if "http://" in line), "")
