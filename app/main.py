@@ -165,7 +165,7 @@ def _policy(dash: Dash) -> str:
 def serve(settings: Settings) -> None:
     """Listen until told to stop; print the address when all is ready. Raises `BadSetting` where that is not possible."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s", stream=sys.stderr)
-    listening = _listen(settings)
+    listening = listen(settings)
     api = create_app(settings)
     asyncio.run(_serve(uvicorn.Server(configuration(api)), listening, api.state.readiness, settings.host))
 
@@ -184,13 +184,19 @@ def configuration(api: FastAPI) -> uvicorn.Config:
     )
 
 
-def _listen(settings: Settings) -> socket.socket:
+def listen(settings: Settings) -> socket.socket:
+    """The socket to listen on. It says that it speaks TCP, because asyncio turns Nagle's algorithm off only then: without that
+    every answer of several frames would wait 40 ms for the browser's delayed acknowledgement."""
     try:
-        family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((settings.host, settings.port), family=family, backlog=1024)
+        family, _, _, _, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(1024)
     except OSError as error:
         message = f"cannot listen on {settings.host} port {settings.port} ({error.strerror}); set HOST or PORT to another"
         raise BadSetting(message) from None
+    return listening
 
 
 async def _serve(server: uvicorn.Server, listening: socket.socket, readiness: Readiness, host: str) -> None:

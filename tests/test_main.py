@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from app import settings
-from app.main import create_app
+from app.main import create_app, listen
 from app.session.events import Checked, Moved, Values
 from app.session.scenario import defaults
 from tests.server.serving import page
@@ -72,6 +72,11 @@ def test_a_port_that_is_taken_is_one_line_and_exit_code_2(tmp_path: Path) -> Non
             _, err = process.communicate(timeout=30)
             assert (line, process.returncode) == ("", 2)
             assert port in err and "in use" in err and "Traceback" not in err
+
+
+def test_frames_are_not_held_back_until_the_browser_acknowledged_the_one_before() -> None:
+    with listen(settings.read({"PORT": "0"})) as listening:
+        assert listening.proto == socket.IPPROTO_TCP, "asyncio sets TCP_NODELAY on what it accepts only then"
 
 
 def test_cuda_is_taken_only_where_it_is() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -14,7 +13,7 @@ import uvicorn
 from websockets.asyncio.client import ClientConnection, connect
 
 from app import settings
-from app.main import configuration, create_app
+from app.main import configuration, create_app, listen
 from app.server.wire import Frame, decode
 from app.session.events import Event, Reply, Values
 from tests.session.fakes import FakeEngine
@@ -25,9 +24,9 @@ E = TypeVar("E")
 @contextmanager
 def served(data: Path, **environment: str) -> Iterator[int]:
     """The whole application on a free port of this machine; its journal is in that folder."""
-    api = create_app(settings.read({"LOOKBACK_DATA": str(data), **environment}), FakeEngine)
-    server = uvicorn.Server(configuration(api))
-    listening = socket.create_server(("127.0.0.1", 0))
+    found = settings.read({"PORT": "0", "LOOKBACK_DATA": str(data), **environment})
+    server = uvicorn.Server(configuration(create_app(found, FakeEngine)))
+    listening = listen(found)
     port = listening.getsockname()[1]
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
