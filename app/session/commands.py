@@ -84,7 +84,8 @@ class Reset(_Command):
 
 
 class Play(_Command):
-    """Step again and again, at most `rate` times a second, until the end, a failed check, `Pause` or another command."""
+    """Step again and again, at most `rate` times a second, until the end, a check that begins to fail, `Pause`, or a command
+    that moves the run."""
 
     kind: Literal["play"] = "play"
     unit: Unit = "step"

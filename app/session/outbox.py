@@ -32,7 +32,8 @@ class Outbox:
         self._shut = asyncio.Event()
         self._flying: list[int] = []
         self._held: tuple[Values, int] | None = None
-        self._owed = False
+        self._owed = False  # a keyframe, because too much was left out
+        self._asked = False  # for that keyframe
 
     def put(self, frame: bytes, seq: int) -> None:
         """A reliable event, encoded once for all connections."""
@@ -47,7 +48,7 @@ class Outbox:
     def offer(self, values: Values, epoch: int) -> None:
         """Values for this connection's selectors; now, or merged with what is held until there is credit."""
         if values.keyframe:
-            self._held, self._owed = None, False
+            self._held, self._owed, self._asked = None, False, False
         elif self._owed:
             return
         if len(self._flying) < CREDIT:
@@ -56,14 +57,15 @@ class Outbox:
             self._hold(values, epoch)
 
     def ack(self, seq: int) -> bool:
-        """The page drew all values up to `seq`. True: it fell too far behind, and a keyframe should be offered now."""
+        """The page drew all values up to `seq`. True, once: it fell too far behind, and a keyframe should be offered."""
         self._flying = [s for s in self._flying if s > seq]
         if len(self._flying) >= CREDIT:
             return False
         if self._held is not None:
             held, self._held = self._held, None
             self._send(*held)
-        return self._owed
+        ask, self._asked = self._owed and not self._asked, self._owed
+        return ask
 
     def close(self, code: int, reason: str) -> None:
         """Say no more. The first reason counts."""

@@ -114,7 +114,8 @@ class Runner:
             if self._stop.is_set() or now - begun > SLICE:
                 ended = False
                 break
-        self._loop.call_soon_threadsafe(self._tell, hear, batch)
+        if batch:
+            self._loop.call_soon_threadsafe(self._tell, hear, batch)
         return ended
 
     def _tell(self, hear: Hear, batch: list[tuple[Event, int]]) -> None:

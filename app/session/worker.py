@@ -239,6 +239,8 @@ class Worker:
 
     async def introduce(self, connection: Connection) -> None:
         """All that one who joins must know."""
+        if self._audience.of(connection.client) is not connection:
+            return
         events = [self._filled(e) for e in await self.runner.describe()]
         self._audience.at_epoch(self.runner.epoch)
         self._audience.begin(connection, [*events, self.player.state(), Viewed(self._view)])
@@ -268,18 +270,18 @@ class Worker:
         """The engine failed, and what it holds may be half done: make it anew from the journal. Other sessions notice nothing."""
         log.error("Session %s failed.", self._session, exc_info=error)
         self.stop_playing()
+        self._audience.life += 1
         message = f"The server failed here ({type(error).__name__}: {error}). The run stands where it stood before."
         try:
-            saved = await self._services.journal.load(self._session)
-            await self.runner.rebuild(saved or NOTHING)
-            self._record.begin(saved.n if saved else 0)
+            saved = await self._services.journal.load(self._session) or NOTHING
+            await self.runner.rebuild(saved)
+            self._record.begin(saved.n)
+            await self._tell_all()
         except Exception:
             log.exception("Session %s could not be made anew.", self._session)
             self.runner.engine = None
             message = f"The server failed here ({type(error).__name__}: {error}), and the run is lost. Open it anew."
-        self._audience.life += 1
         self._audience.welcome(self.runner.engine is not None)
-        await self._tell_all()
         self._audience.publish(Notice("stopped", message))
         return Problem("command", "", "", message)
 

@@ -18,7 +18,7 @@ import torch
 from app.session import journal, record
 from app.session.commands import Back, Change, Choose, Command, Enter, Open, Play, Selector, Step, Watch
 from app.session.engine import Engine
-from app.session.events import Notice, Playing
+from app.session.events import Moved, Notice, Playing, Welcome
 from app.session.journal import NOTHING, Journal, Saved
 from app.session.lobby import Lobby
 from app.session.runner import rebuild
@@ -39,7 +39,8 @@ async def test_a_command_is_on_disk_when_its_answer_comes(tmp_path: Path) -> Non
     path = tmp_path / "journal"
     async with services(path) as given:
         page = Page(made := Session("s" * 22, given))
-        for n, command in enumerate((Open(scenario={}), Step(), Back(), Change(fields={"seed": 2})), 1):
+        some: list[Command] = [Open(scenario={}), Step(), Back(), Change(fields={"seed": 2})]
+        for n, command in enumerate(some, 1):
             await page.done(command)
             assert rows(path, "SELECT n, seq, command FROM commands ORDER BY n DESC LIMIT 1") == [
                 (n, n, command.model_dump_json())
@@ -53,7 +54,8 @@ async def test_an_open_begins_anew_and_a_refused_command_leaves_no_trace(tmp_pat
     path = tmp_path / "journal"
     async with services(path) as given:
         page = Page(made := Session("s" * 22, given))
-        for command in (Open(scenario={}), Step(), Step(), Open(scenario={"ends_at": 1}), Step()):
+        some: list[Command] = [Open(scenario={}), Step(), Step(), Open(scenario={"ends_at": 1}), Step()]
+        for command in some:
             await page.done(command)
         assert not (await page.ask(Step())).ok
         assert rows(path, "SELECT n FROM commands ORDER BY n") == [(4,), (5,)]
@@ -117,6 +119,25 @@ async def test_a_disk_that_takes_nothing_is_told_once_and_caught_up_with_a_snaps
         await made.close()
 
 
+async def test_a_run_that_fails_and_cannot_be_made_anew_is_lost_but_its_session_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    async with services(path) as given:
+        page = Page(made := Session("s" * 22, given))
+        await page.done(Open(scenario={"crashes_at": 2}))
+        await page.done(Step())
+        with sqlite3.connect(path) as db:
+            db.execute("UPDATE commands SET command = '{}'")
+        db.close()
+        reply = await page.ask(Step())
+        assert not reply.ok and "the run is lost" in reply.errors[0].message
+        assert page.heard(Welcome)[-1] == Welcome("writer", False, True)
+        assert "open" in (await page.ask(Step())).errors[0].allowed
+        await page.done(Open(scenario={}))
+        await page.done(Step())
+        assert page.heard(Moved)[-1].at == 1
+        await made.close()
+
+
 async def test_many_sessions_share_one_flush_and_a_wrong_one_fails_alone() -> None:
     kept = Journal(None)
     good = [kept.append(f"{i:022}", 1, "c", 1, Open(scenario={})) for i in range(20)]
@@ -163,12 +184,18 @@ async def test_a_journal_that_cannot_be_read_is_put_aside(tmp_path: Path) -> Non
 
 # --- the real engine, and a process that is killed
 
-SMALL = {"training": {"batch_size": 2}}
-
 
 def commands() -> list[Command]:
     """A run through all phases, with edits, a branch and a way back; many of them, so that the kill comes in between."""
-    more: list[Command] = [Open(scenario=scenario(**SMALL)), Step(), Step(), Choose(request=0, token=6), Back(), Back(), Step()]
+    more: list[Command] = [
+        Open(scenario=scenario(training={"batch_size": 2})),
+        Step(),
+        Step(),
+        Choose(request=0, token=6),
+        Back(),
+        Back(),
+        Step(),
+    ]
     for number in range(12):
         more += [Enter(phase="train"), Step(), Step(unit="stage"), Step(unit="stage"), Enter(phase="decode"), Step(unit="stage")]
         more += [Change(fields={"policy": {"kind": "sample", "top_k": 3 + number % 3}}), Step(), Back()]

@@ -82,6 +82,7 @@ async def test_values_of_two_epochs_are_never_merged() -> None:
         box.offer(values(row(number, number)), 0)
     box.offer(values(row(3, 3)), 1)
     assert box.ack(0), "a keyframe is owed"
+    assert not box.ack(0), "and is asked for once"
     assert len(said) == 2
     box.offer(values(row(4, 4)), 1)
     assert len(said) == 2, "no delta before the keyframe"
