@@ -9,8 +9,10 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
 import uvicorn
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 from app import settings
 from app.main import configuration, create_app, listen
@@ -86,3 +88,15 @@ async def page(port: int, query: str = "", acks: bool = True, **options: Any) ->
     """A page whose socket is open. query: what follows the question mark."""
     async with connect(f"ws://127.0.0.1:{port}/ws?{query}", max_size=None, **options) as socket:
         yield Page(socket, acks)
+
+
+async def closing(port: int, query: str = "", path: str = "/ws", send: Any = None, **options: Any) -> tuple[int, str]:
+    """Code and reason with which the server closes a socket (after this message)."""
+    async with connect(f"ws://127.0.0.1:{port}{path}?{query}", max_size=None, **options) as connection:
+        if send is not None:
+            await connection.send(send)
+        with pytest.raises(ConnectionClosed):
+            while True:
+                await connection.recv()
+        assert connection.close_code is not None
+        return connection.close_code, connection.close_reason or ""

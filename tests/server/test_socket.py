@@ -15,85 +15,18 @@ from websockets.exceptions import ConnectionClosed
 
 from app.session import outbox
 from app.session.events import Moved, Playing, Pong, Reply, Values, Viewed, Welcome
-from tests.server.serving import Page, page, served
+from tests.server.serving import Page, closing, page, served
 from tests.server.test_wire import BAD, WORDS
 from tests.session.pages import known
 
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    with served(tmp_path_factory.mktemp("data"), LOOKBACK_HOSTS="play.example", LOOKBACK_SESSIONS="40") as found:
+    with served(tmp_path_factory.mktemp("data"), LOOKBACK_SESSIONS="40") as found:
         yield found
 
 
-async def closing(port: int, query: str = "", path: str = "/ws", send: Any = None, **options: Any) -> tuple[int, str]:
-    """Code and reason with which the server closes a socket (after this message)."""
-    async with connect(f"ws://127.0.0.1:{port}{path}?{query}", max_size=None, **options) as connection:
-        if send is not None:
-            await connection.send(send)
-        with pytest.raises(ConnectionClosed):
-            while True:
-                await connection.recv()
-        assert connection.close_code is not None
-        return connection.close_code, connection.close_reason or ""
-
-
-# --- who may come in
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Origin": "http://evil.example"},
-        {"Origin": "http://localhost.evil.example"},
-        {"Origin": "http://evil.example/http://localhost"},
-        {"Origin": "http://localhost@evil.example"},
-        {"Origin": "null"},
-        {"Origin": ""},
-        {"Origin": "file://"},
-        {"Origin": "ftp://localhost"},
-        {"Origin": "http://127.0.0.1.nip.example:8050"},
-        {"Host": "evil.example", "Origin": "http://evil.example"},
-        {"Host": "evil.example"},
-        {"Host": "localhost.evil.example:8050"},
-        {"Host": "localhost:8050:1"},
-        {"Host": "[::2]"},
-    ],
-    ids=str,
-)
-async def test_a_foreign_origin_or_host_is_closed_with_the_reason(port: int, headers: dict[str, str]) -> None:
-    code, reason = await raw_closing(port, headers)
-    name = "Host" if "Host" in headers else "Origin"
-    assert code == 1008 and reason.startswith(f"{name} was given") and "localhost" in reason
-
-
-async def raw_closing(port: int, headers: dict[str, str]) -> tuple[int, str]:
-    """A handshake with exactly these headers; websocket clients insist on a Host of their own."""
-    lines = {"Host": f"localhost:{port}", **headers}
-    text = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-    request = f"GET /ws HTTP/1.1\r\n{text}Upgrade: websocket\r\nConnection: Upgrade\r\n"
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(f"{request}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode())
-    assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101")
-    first, length = await reader.readexactly(2)
-    assert first == 0x88, "a closing frame and nothing before it"
-    body = await reader.readexactly(length)
-    writer.close()
-    return int.from_bytes(body[:2], "big"), body[2:].decode()
-
-
-@pytest.mark.parametrize(
-    "origin", [None, "http://localhost:3000", "http://127.0.0.1", "https://play.example", "http://[::1]:8050"]
-)
-async def test_known_origins_come_in(port: int, origin: str | None) -> None:
-    async with page(port, origin=origin) as one:
-        assert (await one.until(Welcome)).role == "writer"
-
-
-@pytest.mark.parametrize("path", ["/", "/other", "/_dash-ws-callback", "/ws/more"])
-async def test_there_is_only_one_socket(port: int, path: str) -> None:
-    code, reason = await closing(port, path=path)
-    assert (code, "/ws" in reason) == (1008, True)
+# --- coming in
 
 
 async def test_frames_are_not_compressed(port: int) -> None:

@@ -13,8 +13,28 @@ import torch
 
 from app.server import wire
 from app.session.audience import Connection, Role
-from app.session.commands import Command, Open, Share
-from app.session.events import Event, Reply, Values
+from app.session.commands import (
+    Analyse,
+    Back,
+    Cancel,
+    Change,
+    Choose,
+    Command,
+    Enter,
+    Fetch,
+    Go,
+    Look,
+    Open,
+    Pause,
+    Play,
+    Reset,
+    Selector,
+    Share,
+    Step,
+    Undo,
+    Watch,
+)
+from app.session.events import Event, Moved, Reply, Values
 from app.session.journal import Journal
 from app.session.services import EngineClass, Services
 from app.session.session import Session
@@ -121,3 +141,15 @@ def known(frames: Sequence[Values]) -> dict[tuple[int, str], dict[int, int]]:
             start = piece.start.get("t", 0)
             here |= {start + i: piece.array.data[i * width] for i in range(piece.array.shape[0])}
     return rows
+
+
+ALL: tuple[Command, ...] = (
+    *(Open(scenario={}), Step(), Back(), Go(moment=0), Choose(request=0, token=4), Enter(phase="train")),
+    *(Change(fields={"seed": 1}), Undo(), Reset(), Play(), Pause(), Watch(selectors=()), Fetch(selector=Selector(path="*"))),
+    *(Analyse(name="a", arguments={"ticks": 1}), Cancel(), Look(view={}), Share()),
+)
+
+
+def steps(page: Page) -> list[int]:
+    """Where it heard that the run stood, in order."""
+    return [m.at for m in page.heard(Moved)]
