@@ -60,11 +60,42 @@ export function luminance(c) {
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
 }
 
-/** Fit a canvas's pixels to its box and clear it. Returns [context, width, height] in CSS pixels.
- * @param {HTMLCanvasElement} canvas @returns {[CanvasRenderingContext2D, number, number]} */
-export function fit(canvas) {
-  const width = canvas.clientWidth;
-  const height = canvas.clientHeight;
+/** The sizes of boxes that are drawn in, CSS pixels. To ask is to make the browser lay the page out, so it is asked for once and then
+ * told; a box that changed after it was drawn bubbles the event "box". @type {WeakMap<Element, [number, number]>} */
+const boxes = new WeakMap();
+const observer = globalThis.ResizeObserver && new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const [width, height] = boxes.get(target) ?? [0, 0];
+    boxes.set(target, [target.clientWidth, target.clientHeight]);
+    if (width !== target.clientWidth || height !== target.clientHeight) target.dispatchEvent(new Event("box", { bubbles: true }));
+  }
+});
+
+/** @param {HTMLElement} element @returns {[number, number]} width and height inside it */
+export function boxOf(element) {
+  const known = boxes.get(element);
+  if (known?.[0] && known[1]) return known;
+  const asked = /** @type {[number, number]} */ ([element.clientWidth, element.clientHeight]);
+  if (observer) {
+    boxes.set(element, asked);
+    observer.observe(element);
+  }
+  return asked;
+}
+
+/** Give a canvas a height of its own, "40px".
+ * @param {HTMLCanvasElement} canvas @param {string} height */
+export function tall(canvas, height) {
+  if (canvas.style.height === height) return;
+  canvas.style.height = height;
+  boxes.delete(canvas);
+}
+
+/** Fit a canvas's pixels to its box, or to the size that it was just given, and clear it.
+ * @param {HTMLCanvasElement} canvas @param {[number, number]} [size] @returns {[CanvasRenderingContext2D, number, number]} context, width, height in CSS pixels */
+export function fit(canvas, size) {
+  if (size) boxes.set(canvas, size);
+  const [width, height] = boxOf(canvas);
   const scale = window.devicePixelRatio || 1;
   const w = Math.max(1, Math.round(width * scale));
   const h = Math.max(1, Math.round(height * scale));

@@ -1,18 +1,24 @@
 // @ts-check
 /** A canvas that stays in place while a long input moves under it: native scrolling, drawing only what is seen. */
 
-import { fit } from "./canvas.mjs";
+import { boxOf, fit } from "./canvas.mjs";
 import { h } from "./dom.mjs";
 
-/** @typedef {{element: HTMLElement, space: HTMLElement, canvas: HTMLCanvasElement, redraw: () => void, followed: Record<string, string>}} Pan */
+/** left, top: how far it is scrolled, as the element said last (asking it makes the browser lay the page out).
+ * @typedef {{element: HTMLElement, space: HTMLElement, canvas: HTMLCanvasElement, left: number, top: number, redraw: () => void, followed: Record<string, string>}} Pan */
 
 /** @param {Record<string, any>} attributes of the canvas @param {string} [className] @returns {Pan} */
 export function pan(attributes, className = "") {
   const canvas = h("canvas", { ...attributes, class: "pan-canvas" });
   const space = h("div", { class: "pan-space" }, canvas);
   const element = h("div", { class: `pan ${className}`, tabindex: attributes.tabindex === undefined ? 0 : null }, space);
-  const made = { element, space, canvas, redraw: () => {}, followed: {} };
-  element.addEventListener("scroll", () => requestAnimationFrame(() => made.redraw()), { passive: true });
+  const made = { element, space, canvas, left: 0, top: 0, redraw: () => {}, followed: {} };
+  const scrolled = () => {
+    if (made.left === element.scrollLeft && made.top === element.scrollTop) return;
+    [made.left, made.top] = [element.scrollLeft, element.scrollTop];
+    requestAnimationFrame(() => made.redraw());
+  };
+  element.addEventListener("scroll", scrolled, { passive: true });
   return made;
 }
 
@@ -26,9 +32,10 @@ export function ground(p, width, height = 0) {
 /** Fit the canvas to what is seen and clear it.
  * @param {Pan} p @returns {[CanvasRenderingContext2D, number, number, number, number]} context, width, height, scrolled right, scrolled down */
 export function seen(p) {
-  pixels(p.canvas.style, "width", p.element.clientWidth);
-  pixels(p.canvas.style, "height", p.element.clientHeight);
-  return [...fit(p.canvas), p.element.scrollLeft, p.element.scrollTop];
+  const size = boxOf(p.element);
+  pixels(p.canvas.style, "width", size[0]);
+  pixels(p.canvas.style, "height", size[1]);
+  return [...fit(p.canvas, size), p.left, p.top];
 }
 
 /** @param {any} style @param {string} name @param {number} value */
@@ -42,9 +49,12 @@ function pixels(style, name, value) {
 export function follow(p, what, value, x, y = null) {
   if (p.followed[what] === value) return;
   p.followed[what] = value;
-  const e = p.element;
-  if (x) e.scrollLeft = within(e.scrollLeft, e.clientWidth, x.left, x.right);
-  if (y) e.scrollTop = within(e.scrollTop, e.clientHeight, y.top, y.bottom);
+  const [width, height] = boxOf(p.element);
+  const left = x ? within(p.left, width, x.left, x.right) : p.left;
+  const top = y ? within(p.top, height, y.top, y.bottom) : p.top;
+  if (left === p.left && top === p.top) return;
+  p.element.scrollTo(left, top);
+  [p.left, p.top] = [p.element.scrollLeft, p.element.scrollTop];
 }
 
 /** Where to scroll so that from..to is seen, moving as little as possible. Pure.

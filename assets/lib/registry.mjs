@@ -63,8 +63,13 @@ export class Registry {
       }
       const element = h("section", { id: `view-${view.id}`, class: `view view-${view.slot}`, "aria-label": view.title, hidden: true });
       slot.appendChild(element);
-      this.placed.push({ view, element, shown: false, mounted: false, reads: new Set(), dirty: true, failed: "" });
+      const placed = { view, element, shown: false, mounted: false, reads: new Set(), dirty: true, failed: "" };
+      this.placed.push(placed);
       resize.observe(element);
+      element.addEventListener("box", () => {
+        placed.dirty = true;
+        this.ask();
+      });
     }
     this.changed(["opened"]);
   }

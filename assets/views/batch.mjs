@@ -106,7 +106,7 @@ function describe(all) {
 
 /** @param {import("../lib/pan.mjs").Pan} p @param {World} world @param {Line[]} all */
 function paint(p, world, all) {
-  const slot = Math.max(74, Math.min(104, (p.element.clientWidth - GUTTER) / Math.max(1, all.length)));
+  const slot = Math.max(74, Math.min(104, (draw.boxOf(p.element)[0] - GUTTER) / Math.max(1, all.length)));
   const { row } = read.focus(world);
   ground(p, GUTTER + all.length * slot);
   follow(p, "row", `${world.moved?.at} ${row}`, row < 0 ? null : { left: (row - 1) * slot, right: GUTTER + (row + 2) * slot });

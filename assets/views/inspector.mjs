@@ -135,7 +135,7 @@ function readArithmetic(part, world, state, again) {
   text(head.lastElementChild, query && found ? `query ${shown(query.token)}, row ${found.row}` : "nothing is computed yet");
   if (!found || !at) return;
   const [, body, foot] = table.children;
-  list(body, found.lines, (l) => l.key, () => h("tr", null, h("td"), h("td"), h("td"), h("td"), h("td")), (tr, l) => {
+  list(body, found.lines, (_, i) => i, () => h("tr", null, h("td"), h("td"), h("td"), h("td"), h("td")), (tr, l) => {
     set(tr, "class", l.on ? "sel" : l.state === "open" ? null : "off");
     const mask = l.state === "open" ? "0" : "−∞";
     [`${l.key} ${l.token}`, figure(l.score, 2), mask, l.state === "open" ? figure(l.exp, 3) : "0", figure(l.weight)].forEach((said, i) => text(tr.children[i], said));
@@ -163,11 +163,11 @@ function mixture(vecs, scale, world, found, state, again) {
   };
   const top = [...found.lines].filter((l) => l.state === "open").sort((x, y) => y.weight - x.weight).slice(0, 5);
   const parts = !value || !output ? [] : [
-    ...top.map((l) => ({ id: `v${l.key}`, said: `${figure(l.weight)} × ${l.token}`, values: vector(value, l.key), sum: false })),
-    { id: "sum", said: found.lines.filter((l) => l.state === "open").length + found.others.count > top.length ? "+ … = output" : "= output", values: vector(output, found.row), sum: true },
+    ...top.map((l) => ({ said: `${figure(l.weight)} × ${l.token}`, values: vector(value, l.key), sum: false })),
+    { said: found.lines.filter((l) => l.state === "open").length + found.others.count > top.length ? "+ … = output" : "= output", values: vector(output, found.row), sum: true },
   ];
   state.most ||= sizeOf(parts.flatMap((p) => p.values));
-  list(vecs, parts, (p) => p.id, (p) => h("div", { class: `vec${p.sum ? " sum" : ""}` }, h("span", { class: "mono" }), h("canvas", { role: "img" })));
+  list(vecs, parts, (p, i) => (p.sum ? "sum" : i), (p) => h("div", { class: `vec${p.sum ? " sum" : ""}` }, h("span", { class: "mono" }), h("canvas", { role: "img" })));
   parts.forEach((p, i) => {
     const row = /** @type {any} */ (vecs.children[i]);
     text(row.firstElementChild, p.said);
@@ -216,8 +216,7 @@ function grid(element, world, name, known) {
   const bad = s.bad ? `; ${s.bad} not finite ✕` : "";
   text(element.firstElementChild, `${name}, ${m.rowAxis ? `${axisName(m.rowAxis)} ${m.rows} × ` : ""}${m.columnAxis ? axisName(m.columnAxis) : "number"} ${m.columns}: min ${figure(s.min)}, max ${figure(s.max)}, mean ${figure(s.mean)}${bad}`);
   const canvas = element.lastElementChild;
-  const tall = `${Math.max(14, Math.min(220, m.rows * Math.max(4, Math.min(14, 220 / m.rows))))}px`;
-  if (canvas.style.height !== tall) canvas.style.height = tall;
+  draw.tall(canvas, `${Math.max(14, Math.min(220, m.rows * Math.max(4, Math.min(14, 220 / m.rows))))}px`);
   set(canvas, "aria-label", element.firstElementChild.textContent);
   const focus = read.focus(world);
   const owned = m.rowAxis && read.relation(world)?.info.query === m.rowAxis.replace("'", "");

@@ -5,7 +5,7 @@ import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { gestures } from "../lib/gestures.mjs";
 import { drawMaskbar, maskbar } from "../lib/maskbar.mjs";
-import { cellFigure, cellState, fillTable, readout, reserve, viewport } from "../lib/maps.mjs";
+import { cellFigure, cellState, fillTable, readout, reserve, stateTable, viewport } from "../lib/maps.mjs";
 import { follow, ground, pan, seen } from "../lib/pan.mjs";
 import * as read from "../lib/reads.mjs";
 import { thumb } from "../lib/thumbs.mjs";
@@ -107,6 +107,8 @@ function minis(element, world, context) {
   const request = read.request(world);
   const [rows, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
   const log = world.look.scale === "log";
+  // The mask is that of a layer: asked for once, not by each head.
+  const states = Array.from({ length: layers }, (_, layer) => stateTable(at.info, layer, rows, keys));
   const items = [{ name: "" }, ...Array.from({ length: heads }, (_, i) => ({ name: `H${i + 1}` }))];
   /** @type {any[]} */
   const all = [...items];
@@ -120,8 +122,7 @@ function minis(element, world, context) {
     set(button, "aria-label", `Layer ${o.layer + 1} head ${o.head + 1}`);
     button.onclick = () => context.look({ relation: at.info.name, layer: o.layer, head: o.head, path: null, op: null });
     const value = read.cells(found.get(read.tapsOf(world, at.info, o.layer).weights), request, o.head);
-    const state = cellState(at.info, o.layer, rows, keys, value);
-    thumb(button.firstElementChild, Math.max(1, rows.length), Math.max(1, keys.length), log ? (r, c) => draw.place(value(r, c), { decades: DECADES }) : value, state);
+    thumb(button.firstElementChild, Math.max(1, rows.length), Math.max(1, keys.length), log ? (r, c) => draw.place(value(r, c), { decades: DECADES }) : value, states[o.layer]);
   });
 }
 
@@ -179,7 +180,7 @@ function paint(doing) {
   if (!at) return;
   const number = values(world);
   const marked = world.look.lock ? { row: world.look.lock.row, column: world.look.lock.key } : focusCell(world, number.weight);
-  const room = () => viewport(p.element.clientWidth, p.element.clientHeight, ...extent(world, at.info), p.element.scrollLeft, p.element.scrollTop);
+  const room = () => viewport(...draw.boxOf(p.element), ...extent(world, at.info), p.left, p.top);
   const before = room();
   ground(p, before.width, before.height);
   follows(doing, before, marked);

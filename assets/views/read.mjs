@@ -122,7 +122,7 @@ function strips(p, world) {
   const keys = read.rows(world, at.info.key);
   const queries = places(world, at.info.query);
   const count = Math.max(keys.length, queries.length);
-  const geo = layout(p.element.clientWidth, p.element.clientHeight, count);
+  const geo = layout(...draw.boxOf(p.element), count);
   ground(p, geo.width);
   follow(p, "row", `${world.moved?.at} ${row} ${count}`, row < 0 ? null : { left: geo.x(row) - geo.left - geo.slot, right: geo.x(row) + 3 * geo.slot });
   const [g, width, height, scrolled] = seen(p);

@@ -9,8 +9,15 @@ class Node {
     this.children = [];
     /** @type {Record<string, string>} */
     this.attributes = {};
+    /** @type {Record<string, () => void>} */
+    this.listeners = {};
     this.hidden = false;
     this.text = "";
+  }
+
+  /** @param {string} name @param {() => void} listener */
+  addEventListener(name, listener) {
+    this.listeners[name] = listener;
   }
 
   /** @param {string} name @param {string} value */

@@ -46,6 +46,14 @@ test("a view is drawn again only when a part of the world changed that it read",
   assert.equal(reads.draws, 2, "two changes in one frame are one drawing");
 });
 
+test("a view is drawn again when the box of one of its canvases changed", () => {
+  const map = view("map");
+  const { slot, frame: next } = page(map);
+  slot("map").find("section").listeners.box();
+  next();
+  assert.equal(map.draws, 2);
+});
+
 test("views of another phase are hidden, neither drawn nor watched", () => {
   const train = view("train", { phases: ["train"], wants: () => [{ path: "gradient" }] });
   const decode_ = view("decode", { wants: () => [{ path: "weights" }] });
