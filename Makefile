@@ -6,6 +6,8 @@ VENV := .venv
 SETTINGS := pyproject.toml constraints.txt .ci/environment
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PYTHON EXTRA_INDEX
+# Playwright brings a Node that a small Debian cannot start (it wants libatomic): it takes the one that the tests use anyway.
+export PLAYWRIGHT_NODEJS_PATH = $(shell PATH="$(PATH)"; command -v node)
 
 .PHONY: run test check lint types imports unit assets browser format bench clean
 
