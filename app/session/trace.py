@@ -20,6 +20,7 @@ from app.session.events import Array, Piece
 from app.session.reading import Call
 from models.parts.tap import Record, Tape
 
+MOST_BYTES = 64 << 20
 OWNERS = frozenset("bsthgv")
 _streams: dict[torch.device, torch.cuda.Stream] = {}
 
@@ -37,12 +38,19 @@ def pieces(
 
     Where requests begin at different rows, a piece is made for each of them. One without a row in a decode call is left out.
     """
-    out: list[Piece] = []
-    for number, selector in enumerate(watch):
-        if gradients_only and selector.side != "gradient":
-            continue
-        for path, axes, value in _sides(tape, selector):
-            out += _placed(number, selector, path, axes, value, starts, lengths)
+    wanted = ((n, s) for n, s in enumerate(watch) if s.side == "gradient" or not gradients_only)
+    sides = ((n, s, side) for n, s in wanted for side in _sides(tape, s))
+    return _bounded(p for n, s, side in sides for p in _placed(n, s, *side, starts, lengths))
+
+
+def _bounded(found: Iterable[Piece]) -> list[Piece]:
+    """As many as fit into `MOST_BYTES`: far more than any connection is sent, and no more than a server can bear to copy."""
+    out, total = [], 0
+    for piece in found:
+        out.append(piece)
+        total += len(piece.array.data)
+        if total > MOST_BYTES:
+            break
     return out
 
 
@@ -94,12 +102,9 @@ def joined(calls: Sequence[Call], watch: Sequence[Selector]) -> list[Piece]:
     """What these selectors take from all calls of a run together: the rows of each request one after another."""
     if len(calls) == 1:
         return pieces(calls[0].tape, watch, calls[0].starts, calls[0].lengths)
-    out: list[Piece] = []
-    for number, selector in enumerate(watch):
-        paths = dict.fromkeys(p for c in calls for p in c.tape.records if matches(selector.path, p))
-        for path in paths:
-            out += _joined(number, selector, path, [c for c in calls if path in c.tape.records])
-    return out
+    paths = dict.fromkeys(p for c in calls for p in c.tape.records)
+    wanted = ((n, s, path) for n, s in enumerate(watch) for path in paths if matches(s.path, path))
+    return _bounded(p for n, s, path in wanted for p in _joined(n, s, path, [c for c in calls if path in c.tape.records]))
 
 
 def _joined(number: int, selector: Selector, path: str, calls: Sequence[Call]) -> Iterable[Piece]:
