@@ -1,0 +1,81 @@
+"""The runs that are measured: seeded random weights, so that every variant computes the same and no run ends early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import cycle, islice
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from app.session import weights
+from app.session.scenario import Scenario, defaults
+from models import Inputs
+from models.catalogue import architectures, tasks
+from models.parts.tap import OFF, SemanticType, Tap
+from models.tasks import BOS
+from models.tasks.objective import pad
+
+AROUND = 4  # steps before and after the size that is named: T=16 is measured from 12 to 20 rows
+
+
+def scenario(rows: int, architecture: str = "decoder_only", weights: str = "random", **fields: Any) -> Scenario:
+    """One request with that many target rows known after prefill, and source rows where it has a source. 2 layers, 4 heads, d 64."""
+    task = tasks()[architectures()[architecture].tasks[0]]
+    request = {"target": _words(task.target.words, rows - 1)}
+    if task.source is not None:
+        request["source"] = _words(task.source.words, rows)
+    return defaults(architecture, weights=weights, requests=[request], policy={"limit": 128}, **fields)
+
+
+def _words(words: tuple[str, ...], count: int) -> list[str]:
+    """Words of a vocabulary, special tokens left out."""
+    return list(islice(cycle(words[4:]), count))
+
+
+class Weights:
+    """A tap that keeps attention weights and nothing else."""
+
+    def __init__(self) -> None:
+        self.kept: list[Tensor] = []
+
+    def __call__(self, name: str, value: Tensor, axes: str, type: SemanticType = "hidden") -> Tensor:
+        if type == "weights":
+            self.kept.append(value)
+        return value
+
+    def __truediv__(self, name: str) -> Tap:
+        return self
+
+    def at(self, axis: str, index: int) -> Tap:
+        return self
+
+
+def model() -> nn.Module:
+    """The decoder-only model that `scenario` builds."""
+    return weights.build(scenario(2), "cpu")[0]
+
+
+def prompt(rows: int) -> list[int]:
+    """The ids of the prompt of `scenario(rows)`."""
+    target = tasks()["language_model"].target
+    return [BOS, *target.encode(_words(target.words, rows - 1))]
+
+
+def decoding(model: nn.Module, rows: int) -> Iterator[list[Tensor]]:
+    """Greedy decoding as a bare app does it: for each call the new rows of every layer's weights, `[h, t, t']`; prefill first."""
+    state = model.initial_state(1)  # type: ignore[operator]
+    ids = prompt(rows)
+    while True:
+        tap = Weights()
+        with torch.no_grad():
+            outputs, state = model(Inputs(pad([ids])), state, tap)
+        ids = [int(outputs.values[0, -1].argmax())]
+        yield [w[0] for w in tap.kept]
+
+
+def silent(model: nn.Module, inputs: Inputs, state: Any) -> None:
+    """One forward that nobody listens to."""
+    with torch.no_grad():
+        model(inputs, state, OFF)
