@@ -21,7 +21,7 @@ AROUND = 4  # steps before and after the size that is named: T=16 is measured fr
 
 
 def scenario(rows: int, architecture: str = "decoder_only", weights: str = "random", **fields: Any) -> Scenario:
-    """One request with that many target rows known after prefill, and source rows where it has a source. 2 layers, 4 heads, d 64."""
+    """One request with that many target rows known after prefill, and source rows where it has one; 2 layers, 4 heads, d 64."""
     task = tasks()[architectures()[architecture].tasks[0]]
     request = {"target": _words(task.target.words, rows - 1)}
     if task.source is not None:
