@@ -55,15 +55,6 @@ export function cellState(info, layer, queries, keys, value, stroke = null, ahea
   };
 }
 
-/** The same as a table, for maps of several heads: whether a number is there is left to who has the numbers.
- * @param {any} info a relation @param {number} layer @param {read.Row[]} queries @param {read.Row[]} keys
- * @returns {(row: number, key: number) => CellState} */
-export function stateTable(info, layer, queries, keys) {
-  const state = cellState(info, layer, queries, keys, () => 0);
-  const table = queries.map((_, row) => keys.map((_, key) => state(row, key)));
-  return (row, key) => table[row]?.[key] ?? "later";
-}
-
 /** A number that fits a cell: ".85", "−1.50", "19.5", "2e12". Pure.
  * @param {number} value */
 export function cellFigure(value) {

@@ -4,15 +4,15 @@
 import { boxOf, fit } from "./canvas.mjs";
 import { h } from "./dom.mjs";
 
-/** left, top: how far it is scrolled, as the element said last (asking it makes the browser lay the page out).
- * @typedef {{element: HTMLElement, space: HTMLElement, canvas: HTMLCanvasElement, left: number, top: number, redraw: () => void, followed: Record<string, string>}} Pan */
+/** left, top: how far it is scrolled (asking the element makes the browser lay the page out); width, height: of the ground.
+ * @typedef {{element: HTMLElement, space: HTMLElement, canvas: HTMLCanvasElement, left: number, top: number, width: number, height: number, redraw: () => void, followed: Record<string, string>}} Pan */
 
 /** @param {Record<string, any>} attributes of the canvas @param {string} [className] @returns {Pan} */
 export function pan(attributes, className = "") {
   const canvas = h("canvas", { ...attributes, class: "pan-canvas" });
   const space = h("div", { class: "pan-space" }, canvas);
   const element = h("div", { class: `pan ${className}`, tabindex: attributes.tabindex === undefined ? 0 : null }, space);
-  const made = { element, space, canvas, left: 0, top: 0, redraw: () => {}, followed: {} };
+  const made = { element, space, canvas, left: 0, top: 0, width: 0, height: 0, redraw: () => {}, followed: {} };
   const scrolled = () => {
     if (made.left === element.scrollLeft && made.top === element.scrollTop) return;
     [made.left, made.top] = [element.scrollLeft, element.scrollTop];
@@ -25,8 +25,9 @@ export function pan(attributes, className = "") {
 /** Make the ground as large as its content; 0: as large as what is seen.
  * @param {Pan} p @param {number} width @param {number} [height] */
 export function ground(p, width, height = 0) {
-  pixels(p.space.style, "minWidth", Math.ceil(width));
-  pixels(p.space.style, "minHeight", Math.ceil(height));
+  [p.width, p.height] = [Math.ceil(width), Math.ceil(height)];
+  pixels(p.space.style, "minWidth", p.width);
+  pixels(p.space.style, "minHeight", p.height);
 }
 
 /** Fit the canvas to what is seen and clear it.
@@ -50,12 +51,16 @@ export function follow(p, what, value, x, y = null) {
   if (p.followed[what] === value) return;
   p.followed[what] = value;
   const [width, height] = boxOf(p.element);
-  const left = x ? within(p.left, width, x.left, x.right) : p.left;
-  const top = y ? within(p.top, height, y.top, y.bottom) : p.top;
+  const left = x ? held(within(p.left, width, x.left, x.right), p.width - width) : p.left;
+  const top = y ? held(within(p.top, height, y.top, y.bottom), p.height - height) : p.top;
   if (left === p.left && top === p.top) return;
-  p.element.scrollTo(left, top);
-  [p.left, p.top] = [p.element.scrollLeft, p.element.scrollTop];
+  [p.left, p.top] = [left, top];
+  // When everything of this frame is drawn: a scroll in the middle would lay the page out once more.
+  queueMicrotask(() => p.element.scrollTo(p.left, p.top));
 }
+
+/** @param {number} scroll @param {number} most */
+const held = (scroll, most) => Math.round(Math.max(0, Math.min(scroll, most)));
 
 /** Where to scroll so that from..to is seen, moving as little as possible. Pure.
  * @param {number} scroll @param {number} room @param {number} from @param {number} to */

@@ -26,24 +26,35 @@ function colours() {
   return palette;
 }
 
-/** @param {HTMLCanvasElement} canvas @param {number} rows @param {number} columns
- * @param {(row: number, column: number) => number} place of a value on its scale, 0..1; NaN where it is not known
- * @param {(row: number, column: number) => import("./canvas.mjs").CellState} state */
-export function thumb(canvas, rows, columns, place, state) {
-  if (!rows || !columns) return;
-  if (canvas.width !== columns) canvas.width = columns;
-  if (canvas.height !== rows) canvas.height = rows;
-  const { table, ...flat } = colours();
-  const image = new ImageData(columns, rows);
-  const pixels = new Uint32Array(image.data.buffer);
+/** What lies under the numbers of a map: a colour where none belongs, 0 where one does. One for all heads of a layer.
+ * @param {number} rows @param {number} columns @param {(row: number, column: number) => import("./heatmap.mjs").CellState} state */
+export function ground(rows, columns, state) {
+  const flat = colours();
+  const pixels = new Uint32Array(rows * columns);
   for (let r = 0, i = 0; r < rows; r++) {
     for (let c = 0; c < columns; c++, i++) {
       const s = state(r, c);
       if (s !== "ok") pixels[i] = flat[s];
-      else {
-        const t = place(r, c);
-        pixels[i] = t === t ? table[t <= 0 ? 0 : t >= 1 ? 255 : Math.round(t * 255)] : flat.later;
-      }
+    }
+  }
+  return { rows, columns, pixels };
+}
+
+/** @param {HTMLCanvasElement} canvas @param {ReturnType<typeof ground>} under
+ * @param {(row: number, column: number) => number} place of a value on its scale, 0..1; NaN where it is not known */
+export function thumb(canvas, { rows, columns, pixels: under }, place) {
+  if (!rows || !columns) return;
+  if (canvas.width !== columns) canvas.width = columns;
+  if (canvas.height !== rows) canvas.height = rows;
+  const { table, later } = colours();
+  const image = new ImageData(columns, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  pixels.set(under);
+  for (let r = 0, i = 0; r < rows; r++) {
+    for (let c = 0; c < columns; c++, i++) {
+      if (under[i]) continue;
+      const t = place(r, c);
+      pixels[i] = t === t ? table[t <= 0 ? 0 : t >= 1 ? 255 : Math.round(t * 255)] : later;
     }
   }
   /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).putImageData(image, 0, 0);

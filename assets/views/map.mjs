@@ -5,10 +5,10 @@ import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { gestures } from "../lib/gestures.mjs";
 import { drawMaskbar, maskbar } from "../lib/maskbar.mjs";
-import { cellFigure, cellState, fillTable, readout, reserve, stateTable, viewport } from "../lib/maps.mjs";
+import { cellFigure, cellState, fillTable, readout, reserve, viewport } from "../lib/maps.mjs";
 import { follow, ground, pan, seen } from "../lib/pan.mjs";
 import * as read from "../lib/reads.mjs";
-import { thumb } from "../lib/thumbs.mjs";
+import { ground as under, thumb } from "../lib/thumbs.mjs";
 import { shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
@@ -107,8 +107,8 @@ function minis(element, world, context) {
   const request = read.request(world);
   const [rows, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
   const log = world.look.scale === "log";
-  // The mask is that of a layer: asked for once, not by each head.
-  const states = Array.from({ length: layers }, (_, layer) => stateTable(at.info, layer, rows, keys));
+  // The mask is that of a layer: asked for once, not by each head. Whether a number is there is left to the numbers.
+  const grounds = Array.from({ length: layers }, (_, layer) => under(Math.max(1, rows.length), Math.max(1, keys.length), cellState(at.info, layer, rows, keys, () => 0)));
   const items = [{ name: "" }, ...Array.from({ length: heads }, (_, i) => ({ name: `H${i + 1}` }))];
   /** @type {any[]} */
   const all = [...items];
@@ -122,7 +122,7 @@ function minis(element, world, context) {
     set(button, "aria-label", `Layer ${o.layer + 1} head ${o.head + 1}`);
     button.onclick = () => context.look({ relation: at.info.name, layer: o.layer, head: o.head, path: null, op: null });
     const value = read.cells(found.get(read.tapsOf(world, at.info, o.layer).weights), request, o.head);
-    thumb(button.firstElementChild, Math.max(1, rows.length), Math.max(1, keys.length), log ? (r, c) => draw.place(value(r, c), { decades: DECADES }) : value, states[o.layer]);
+    thumb(button.firstElementChild, grounds[o.layer], log ? (r, c) => draw.place(value(r, c), { decades: DECADES }) : value);
   });
 }
 

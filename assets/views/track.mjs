@@ -162,7 +162,7 @@ export default {
     set(track, "aria-label", training ? "Stages of this update; a block is as wide as its time" : "Steps of this run; a block is as wide as its rows");
     set(track, "data-phase", training ? "train" : "read");
     list(track, blocks, (b) => b.key, block, (li, b) => fill(li, b, world, context));
-    reveal(track, `${world.moved?.at}`);
+    queueMicrotask(() => reveal(track, `${world.moved?.at}`)); // when all is drawn: it asks where things lie
     operationRow(ops, world, context);
     text(ops.lastElementChild, training ? "width = measured time" : "width = rows of a call");
   },
