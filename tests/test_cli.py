@@ -218,6 +218,7 @@ def test_serve_refuses_a_port_that_is_none(capsys: pytest.CaptureFixture[str]) -
     assert "PORT was given '99999'" in refused(capsys, "serve", "--port", "99999")
 
 
+@pytest.mark.slow
 def test_the_module_runs_as_a_command_and_survives_a_reader_that_leaves(tmp_path: Path) -> None:
     command = f"{sys.executable} -m app.cli list --json | head -c 1"
     root = Path(__file__).parents[1]

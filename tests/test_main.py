@@ -38,6 +38,7 @@ def started(data: Path, **environment: str) -> Iterator[tuple[subprocess.Popen[s
                 process.kill()
 
 
+@pytest.mark.slow
 async def test_it_prints_its_address_when_ready_steps_a_real_model_and_ends_when_told(tmp_path: Path) -> None:
     with started(tmp_path) as (process, line):
         assert line.startswith("Lookback is ready: http://127.0.0.1:")
@@ -56,6 +57,7 @@ async def test_it_prints_its_address_when_ready_steps_a_real_model_and_ends_when
         assert process.returncode in (0, -signal.SIGTERM)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, value", [("LOOKBACK_DEVICE", "cuda:99"), ("LOOKBACK_DEVICE", "gpu"), ("PORT", "x")])
 def test_what_cannot_be_set_up_is_one_line_and_exit_code_2(tmp_path: Path, name: str, value: str) -> None:
     with started(tmp_path, **{name: value}) as (process, line):
@@ -65,6 +67,7 @@ def test_what_cannot_be_set_up_is_one_line_and_exit_code_2(tmp_path: Path, name:
         assert name in lines[0] and value in lines[0] and "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

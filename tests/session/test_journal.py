@@ -223,6 +223,7 @@ async def run(path: Path) -> None:
             print(json.dumps(n), flush=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [3, 20, 60])
 async def test_a_killed_process_lost_nothing_that_it_answered(tmp_path: Path, after: int) -> None:
     path = tmp_path / "journal"
