@@ -1,5 +1,5 @@
 # docker build -t lookback .
-# docker build -t lookback --build-arg EXTRA_INDEX=ADDRESS .     for a CPU-only torch (a tenth of the size) or another CUDA build
+# docker build -t lookback --build-arg EXTRA_INDEX=ADDRESS .     for a CPU-only torch (far smaller) or another CUDA build
 # docker run --read-only --tmpfs /tmp -v lookback:/data -p 127.0.0.1:8050:8050 lookback
 #
 # Under another name than localhost: -e LOOKBACK_HOSTS=name.in.my.network
