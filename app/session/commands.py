@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from models import Phase
 
 Unit = Literal["step", "stage"]
+MAX_LOG = 2000  # entries of a shared log
+MAX_REPLAY = 20_000  # commands that they may stand for
+LARGEST_OPEN = 60_000  # characters of JSON: an Open must fit into one message
 
 
 class _Command(BaseModel):
@@ -23,7 +26,7 @@ class Open(_Command):
 
     kind: Literal["open"] = "open"
     scenario: dict[str, Any]
-    log: Annotated[tuple[dict[str, Any], ...], Field(max_length=2000)] = ()
+    log: Annotated[tuple[dict[str, Any], ...], Field(max_length=MAX_LOG)] = ()
 
 
 class Step(_Command):
@@ -100,13 +103,14 @@ class Selector(_Command):
     """Which recorded values a connection wants: paths by glob, one owner letter or index fixed, how to encode.
 
     path: glob over dotted tap paths ("*.weights"). side: the value, the value before an edit, or its gradient.
-    index: {axis letter: number} picks one; the axis stays with size 1. reduce: "norm" takes the L2 norm over axes that are not
+    index: {axis letter: number} picks one, rows counted from the first known; the axis stays with size 1. What is not there is
+    left out. reduce: "norm" takes the L2 norm over axes that are not
     row owners (b s t h), so a map of rows remains.
     """
 
     path: Annotated[str, Field(min_length=1, max_length=200)]
     side: Literal["value", "unedited", "gradient"] = "value"
-    index: dict[str, int] = Field(default_factory=dict)
+    index: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
     dtype: Literal["u8", "f16", "f32"] = "f16"
     reduce: Literal["none", "norm"] = "none"
 

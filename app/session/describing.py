@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor, nn
 
 from app.session import given
-from app.session.events import Problem, Refused, RelationInfo, TapInfo
+from app.session.events import RelationInfo, TapInfo
 from app.session.scenario import Scenario
 from models import AXES, State
 from models.parts.tap import FIXED_TYPES, Tape
 from models.parts.visibility import Visibility
-
-CANDIDATES = 8
 
 
 def relations(scenario: Scenario, heads: dict[str, int]) -> tuple[RelationInfo, ...]:
@@ -57,7 +54,7 @@ def taps(tape: Tape, model: nn.Module) -> tuple[TapInfo, ...]:
             r.type,
             lifetime(r.type),
             r.type not in FIXED_TYPES,
-            r.type != "state",
+            path in tape.gradients,
         )
         for path, r in tape.records.items()
     ]
@@ -92,41 +89,6 @@ def owner(axes: Sequence[str]) -> str:
 
 def lifetime(type: str) -> str:
     return "kept until the request ends" if type == "state" else "this call"
-
-
-def refuse_edits(scenario: Scenario, taps: Sequence[TapInfo], sizes: Mapping[str, int]) -> None:
-    """Raise `Refused` for an edit that names no tap, one that has its own command, or an index that its axes do not have.
-
-    `sizes`: of every axis that is not a row's; an edit may name a row that is not known yet.
-    """
-    by_path = {t.path: t for t in taps if t.type != "parameter"}
-    problems = []
-    for i, edit in enumerate(scenario.edits):
-        tap = by_path.get(edit.path)
-        if tap is None:
-            near = ", ".join(difflib.get_close_matches(edit.path, by_path, 3, 0.3)) or "one of the taps of /api/catalogue"
-            problems.append(Problem(f"edits.{i}.path", edit.path, near, f"There is no tap {edit.path!r}; near it: {near}"))
-        elif not tap.editable:
-            allowed = "a tap that may be edited"
-            message = f"{edit.path} holds {tap.type}, which cannot be edited at a tap: it follows from what you set elsewhere."
-            problems.append(Problem(f"edits.{i}.path", edit.path, allowed, message))
-        elif len(edit.index) > len(tap.axes):
-            allowed = f"up to {len(tap.axes)} numbers, for {' '.join(tap.axes)}"
-            message = f"The edit of {edit.path} has too many indices ({len(edit.index)}); allowed: {allowed}"
-            problems.append(Problem(f"edits.{i}.index", list(edit.index), allowed, message))
-        else:
-            problems += [
-                Problem(
-                    f"edits.{i}.index.{n}",
-                    at,
-                    f"0 to {sizes[axis] - 1}",
-                    f"{edit.path} has {sizes[axis]} places on axis {axis}; {at} was given",
-                )
-                for n, (axis, at) in enumerate(zip(tap.axes, edit.index, strict=False))
-                if at is not None and at >= sizes.get(axis, at + 1)
-            ]
-    if problems:
-        raise Refused(*problems)
 
 
 def kept(state: State) -> tuple[dict[str, Any], ...]:

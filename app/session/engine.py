@@ -7,16 +7,17 @@ cancelled command leaves the run where it stood.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 import torch
 
-from app.session import describing, given, saving, weights
+from app.session import given, interventions, saving, weights
 from app.session.analyses import analyse
 from app.session.commands import (
     COMMANDS,
+    MAX_REPLAY,
     Analyse,
     Back,
     Cancel,
@@ -38,6 +39,7 @@ from app.session.commands import (
     Watch,
 )
 from app.session.events import (
+    Analysis,
     Check,
     Event,
     Notice,
@@ -56,7 +58,20 @@ from models.catalogue import architectures
 from models.parts.visibility import NoVisibleKey
 
 REBUILD = ("architecture", "config", "task", "weights", "seed")
-MAX_REPLAY = 20_000
+
+
+RUN = ("learner", "timeline", "snapshots", "standing", "loaded", "heads", "widths", "schema", "measured")
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A run that a change of the model left. Only the newest is kept whole; of older ones their scenario."""
+
+    scenario: Scenario
+    run: dict[str, Any] | None
+
+    def without_run(self) -> Earlier:
+        return replace(self, run=None)
 
 
 class Engine(Moving):
@@ -64,12 +79,15 @@ class Engine(Moving):
 
     def __init__(self, device: torch.device) -> None:
         super().__init__(device)
-        self.rebuilt_from: list[Scenario] = []
+        self.earlier: list[Earlier] = []  # what a change of the model left behind, for Undo
 
     # ---- one command
 
     def run(self, command: Command, watch: Sequence[Selector] = ()) -> Iterator[Event]:
-        """Carry out one command and yield what it says. Raises `Refused`; then, and when it is closed early, nothing changed."""
+        """Carry out one command and yield what it says. Raises `Refused`: then nothing changed.
+
+        Closing it at an `Analysis` event (progress) cancels: the run stands where it stood. What other events say has happened.
+        """
         try:
             yield from self._run(command, watch)
         except NoVisibleKey as error:
@@ -120,11 +138,14 @@ class Engine(Moving):
             raise Refused.one(
                 "log", total, f"at most {MAX_REPLAY} commands", f"The log holds {total} commands, allowed are {MAX_REPLAY}."
             )
-        self.rebuilt_from.clear()
-        yield from self._build(parse(command.scenario), watch)
-        for one, times in log:
-            for _ in range(times):
-                yield from (e for e in self._run(one, ()) if isinstance(e, Notice))
+        scenario = parse(command.scenario)
+        yield from self._build(scenario, watch)
+        self.earlier.clear()
+        commands = (one for one, times in log for _ in range(times))
+        for done, one in enumerate(commands, 1):
+            yield from (e for e in self._run(one, ()) if isinstance(e, Notice))
+            if done % 16 == 0:
+                yield Analysis("replay", done / total, None)
         if log:
             yield from self._joined(watch)
 
@@ -133,11 +154,11 @@ class Engine(Moving):
         model, loaded = weights.build(scenario, self.device)
         learner = Learner(model)
         taps, heads, sizes = probe(model, scenario, self.device)
-        describing.refuse_edits(scenario, taps, sizes)
+        interventions.refuse_edits(scenario, taps, sizes)
         place = _entered(scenario, scenario.phase, 0)
         timeline = Timeline()
-        root = timeline.add(None, {"kind": "open"}, "", place, BUILD, BUILD)
-        standing = stand(learner, root, self.device)
+        timeline.add(None, "", "open", place, BUILD, BUILD)
+        standing = stand(learner, place, False, self.device)
         self.learner, self.timeline, self.snapshots, self.standing = learner, timeline, Snapshots(), standing
         self.loaded, self.heads, self.widths, self.schema, self.measured = loaded, heads, sizes, Schema(taps), {}
         self._dirty = False
@@ -170,13 +191,9 @@ class Engine(Moving):
     def _changed(self, fields: dict[str, Any]) -> Scenario:
         """The scenario with these fields replaced. Another architecture or task brings its own example where none was given."""
         now = self.scenario.model_dump(mode="json")
-        if (
-            fields.get("architecture", now["architecture"]) == now["architecture"]
-            and fields.get("task", now["task"]) == now["task"]
-        ):
-            return parse({**now, **fields})
-        architecture = fields.get("architecture", now["architecture"])
-        if architecture not in architectures():
+        architecture, task = (fields.get(name, now[name]) for name in ("architecture", "task"))
+        same = (architecture, task) == (now["architecture"], now["task"])
+        if same or not isinstance(architecture, str) or architecture not in architectures():
             return parse({**now, **fields})
         kept = {k: now[k] for k in ("weights", "seed", "phase", "training", "policy")}
         fresh = defaults(architecture, fields.get("task")).model_dump(mode="json")
@@ -185,32 +202,47 @@ class Engine(Moving):
     def _apply(self, command: Command, scenario: Scenario, watch: Sequence[Selector]) -> Iterator[Event]:
         before, place = self.scenario, self.timeline.here.place
         if any(getattr(before, f) != getattr(scenario, f) for f in REBUILD):
+            left = Earlier(before, {name: getattr(self, name) for name in RUN})
             yield from self._build(scenario, watch)
-            self.rebuilt_from.append(before)
+            self.earlier = [*(e.without_run() for e in self.earlier), left]
             return
-        describing.refuse_edits(scenario, self.schema.taps, self.widths)
+        interventions.refuse_edits(scenario, self.schema.taps, self.widths)
         if scenario.requests != before.requests:  # another text: what was written for the old one does not hold
             place = _entered(scenario, place.phase, place.updates) if place.phase != "train" else place
-        changed = replace(place, scenario=scenario)
-        yield from self._restart(command, changed, watch, shown=self.timeline.here if place.phase == "train" else None)
+        yield from self._restart(command, replace(place, scenario=scenario), watch, again=place.phase == "train")
 
     def _undo(self, command: Undo, watch: Sequence[Selector]) -> Iterator[Event]:
         """Take back the last change on this path that was not taken back yet."""
         skip = 0
         for moment in self.timeline.path():
-            kind = moment.command["kind"]
-            skip += kind == "undo"
-            if kind == "change":
+            skip += moment.kind == "undo"
+            if moment.kind == "change":
                 if not skip:
                     assert moment.parent is not None
                     earlier = self.timeline.moments[moment.parent].place.scenario
                     yield from self._apply(command, earlier.model_copy(update={"phase": self.scenario.phase}), watch)
                     return
                 skip -= 1
-        if not self.rebuilt_from:
-            raise Refused.one("kind", "undo", "a change to take back", "There is no change to take back. Back moves in time.")
-        earlier = self.rebuilt_from.pop()
-        yield from self._build(earlier, watch)
+        if not self.earlier:
+            message = "There is no change to take back. Back moves in time."
+            raise Refused.one("kind", "undo", "a change to take back", message)
+        yield from self._return(watch)
+
+    def _return(self, watch: Sequence[Selector]) -> Iterator[Event]:
+        """To the run that a change of the model left: as it stood where it is still in memory, else from its start."""
+        left = self.earlier[-1]
+        if left.run is None:
+            yield from self._build(left.scenario, watch)
+        else:
+            for name, value in left.run.items():
+                setattr(self, name, value)
+            self.epoch += 1
+            yield from self._joined(watch)
+        self.earlier.pop()
+
+    def leave(self, scenarios: Iterable[Scenario]) -> None:
+        """Remember runs that were left before (after a restore): only their scenarios are known."""
+        self.earlier = [Earlier(s, None) for s in scenarios]
 
     # ---- on demand
 

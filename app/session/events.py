@@ -158,7 +158,7 @@ class Opened:
     """A scenario was opened or changed, or somebody joined: all that is not a recorded value."""
 
     scenario: dict[str, Any]
-    weights: dict[str, Any]  # kind: trained | random | changed; source: provenance or seed; updates: int
+    weights: dict[str, Any]  # as they were built: kind trained | random; source: provenance or seed (see Moved.updates)
     parameters: int
     relations: tuple[RelationInfo, ...]
     vocabulary: dict[str, Any]  # source: words or None, target: words
@@ -168,7 +168,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Schema:
-    """The taps of this epoch. Sent once an epoch, and again if a phase records others."""
+    """The taps of the model that was built. Sent when it is, and to whoever joins."""
 
     taps: tuple[TapInfo, ...]
 
@@ -202,6 +202,7 @@ class Moved:
     sizes: dict[str, int]  # axis letter -> size in the newest call: the shape of every tap of it
     nodes: tuple[Node, ...]
     forward_ms: float
+    updates: int  # made to the weights since they were built or loaded
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ class History:
 
 @dataclass(frozen=True)
 class Curve:
-    """Scalars over updates since `start`: parallel lists, for the charts."""
+    """Scalars over the updates of this path: parallel lists, for the charts."""
 
     updates: tuple[int, ...]
     loss: tuple[float, ...]

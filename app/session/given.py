@@ -13,7 +13,7 @@ from app.session.events import Problem, Refused
 from app.session.scenario import Mask, Scenario, SpecialToken, TapEdit
 from models import Rows, Spec
 from models.catalogue import architectures, read_config, tasks
-from models.parts.tap import Edit, Step
+from models.parts.tap import Edit, Step, loop_position
 from models.parts.visibility import Cell, Visibility
 from models.tasks import BOS, Example, Special, Task, Token
 from models.tasks.objective import pad
@@ -66,7 +66,7 @@ def visibility(scenario: Scenario) -> dict[str, tuple[Visibility, ...]]:
     return _visibilities(scenario.architecture, layers_of(scenario), scenario.masks)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def _visibilities(architecture: str, layers: int, masks: tuple[Mask, ...]) -> dict[str, tuple[Visibility, ...]]:
     chosen = {(m.relation, m.layer): _visibility(m) for m in masks}
     out = {}
@@ -102,17 +102,21 @@ def _editing(several: list[TapEdit], starts: list[int]) -> Edit:
 
 
 def _places(edit: TapEdit, axes: tuple[str, ...], shape: torch.Size, starts: list[int], step: Step | None) -> Iterable[Any]:
-    """Indices of one edit in this call. Rows are absolute: target row 5 is row 5 - start of a call that begins there."""
-    wanted = [*edit.index, *[None] * (len(axes) - len(edit.index))]
-    requests = range(shape[0]) if axes[:1] == ("b",) else [0]
-    for b in requests:
-        place: list[Any] = []
-        for axis, index, size in zip(axes, wanted, shape, strict=True):
-            at = index if axis != "t" or index is None else index - starts[b]
-            if axis == "b":
-                at = b if index in (None, b) else -1
-            place.append(slice(None) if at is None else at)
-            if at is not None and not 0 <= at < size:
-                break
-        else:
-            yield tuple(place)
+    """Indices of one edit in this call. Rows are absolute: target row 5 is row 5 - start of a call that begins there.
+
+    In a loop the edit's indices are those of the stacked tape, its axis included; only the step that they name is edited.
+    """
+    letters, sizes = list(axes), list(shape)
+    if step is not None:
+        at = loop_position(axes)
+        letters.insert(at, step[0])
+        sizes.insert(at, -1)
+    wanted = dict(zip(letters, edit.index, strict=False))
+    for b in range(sizes[0]) if letters[0] == "b" else [0]:
+        here = {a: i - starts[b] if a == "t" else i for a, i in wanted.items() if i is not None}
+        if here.get("b", b) != b or (step is not None and here.pop(step[0], step[1]) != step[1]):
+            continue
+        own = {**here, "b": b}
+        place = tuple(slice(None) if own.get(a) is None else own[a] for a in axes)
+        if all(isinstance(i, slice) or 0 <= i < n for i, n in zip(place, shape, strict=True)):
+            yield place

@@ -1,21 +1,28 @@
 """Parameters along the history: sparse snapshots plus deterministic replay, so that Back is exact and memory stays small.
 
 The parameters in force at a moment are the result of a chain of updates that ends in the build. Snapshots lie on that chain
-at distances that grow with their age, within a budget of bytes; what lies between is computed again, bit for bit the same.
+at distances that grow with their age, in an unnamed scratch file; what lies between is computed again, bit for bit the same.
 """
 
 from __future__ import annotations
 
+import io
+import json
+import tempfile
+import weakref
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 import torch
+from safetensors.torch import load as unpack
+from safetensors.torch import save as pack
 from torch import Tensor, nn
 
 from app.session.scenario import Training
 from app.session.training import make_optimizer
 
-BUILD = -1
+BUILD = -1  # the parameters as they were built or loaded
+UNKNOWN = -3  # an update is being carried out, or was broken off: the parameters belong to no moment
 
 
 @dataclass(frozen=True)
@@ -27,16 +34,42 @@ class Snapshot:
     optimizer: dict[str, Any] | None
     kind: str
 
-    @property
-    def bytes(self) -> int:
-        held = list(self.parameters.values())
-        for slots in (self.optimizer or {"state": {}})["state"].values():
-            held += [v for v in slots.values() if isinstance(v, Tensor)]
-        return sum(t.numel() * t.element_size() for t in held)
+    def tensors(self) -> dict[str, Tensor]:
+        """All its tensors by name: "parameter/NAME" and "slot/INDEX/NAME"."""
+        found = {f"parameter/{name}": value for name, value in self.parameters.items()}
+        for i, slots in (self.optimizer or {"state": {}})["state"].items():
+            found |= {f"slot/{i}/{name}": value for name, value in slots.items()}
+        return found
+
+    def pack(self) -> bytes:
+        """As bytes (safetensors)."""
+        groups = None if self.optimizer is None else self.optimizer["param_groups"]
+        head = {"updates": self.updates, "kind": self.kind, "groups": groups}
+        return pack({k: v.cpu().contiguous() for k, v in self.tensors().items()}, {"snapshot": json.dumps(head)})
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Snapshot:
+        """The reverse of `pack`."""
+        length = int.from_bytes(data[:8], "little")
+        head = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["snapshot"])
+        parameters: dict[str, Tensor] = {}
+        state: dict[int, dict[str, Tensor]] = {}
+        for key, value in unpack(data).items():
+            kind, name = key.split("/", 1)
+            if kind == "parameter":
+                parameters[name] = value
+            else:
+                i, slot = name.split("/")
+                state.setdefault(int(i), {})[slot] = value
+        optimizer = None if head["groups"] is None else {"state": state, "param_groups": head["groups"]}
+        return cls(head["updates"], parameters, optimizer, head["kind"])
 
 
 class Learner:
-    """The model whose parameters can change, with its optimizer. Shared weights are copied before the first update."""
+    """The model whose parameters can change, with its optimizer. Shared weights are copied before the first update.
+
+    `weights`: the moment whose update made the present parameters, BUILD or UNKNOWN.
+    """
 
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -45,24 +78,27 @@ class Learner:
         self.optimizer: torch.optim.Optimizer | None = None
         self.kind = ""
         self._shared = {name: p.data for name, p in model.named_parameters()}
-        self.owned = False
+        self._owned = False
 
-    def prepare(self, training: Training) -> torch.optim.Optimizer:
-        """The optimizer for this update: a new one where the kind changed, the same with new settings otherwise."""
+    def update(self, training: Training, number: int) -> None:
+        """Carry out one update with the gradients as they are. Whose parameters these are is for the caller to say."""
+        self.weights = UNKNOWN
         self._own()
         if self.optimizer is None or self.kind != training.optimizer:
             self.optimizer, self.kind = make_optimizer(training, self.model.parameters()), training.optimizer
         for group in self.optimizer.param_groups:
             group["lr"] = training.learning_rate
-        return self.optimizer
+        self.optimizer.step()
+        self.updates = number
 
     def _own(self) -> None:
-        if not self.owned:
+        if not self._owned:
             for p in self.model.parameters():
                 p.data = p.data.clone()
-            self.owned = True
+            self._owned = True
 
     def snapshot(self) -> Snapshot:
+        """A copy of what is now."""
         state = None if self.optimizer is None else _copied(self.optimizer.state_dict())
         parameters = {name: p.detach().clone() for name, p in self.model.named_parameters()}
         return Snapshot(self.updates, parameters, state, self.kind)
@@ -71,10 +107,12 @@ class Learner:
         """Back to the build: the shared weights, no optimizer state."""
         for name, p in self.model.named_parameters():
             p.data, p.grad = self._shared[name], None
-        self.optimizer, self.kind, self.owned = None, "", False
+        self.optimizer, self.kind, self._owned = None, "", False
         self.weights, self.updates = BUILD, 0
 
     def load(self, weights: int, snapshot: Snapshot, training: Training) -> None:
+        """Stand where the snapshot was taken."""
+        self.weights = UNKNOWN
         self._own()
         for name, p in self.model.named_parameters():
             p.data.copy_(snapshot.parameters[name])
@@ -83,7 +121,7 @@ class Learner:
         if snapshot.optimizer is not None:
             settings = training.model_copy(update={"optimizer": snapshot.kind})
             self.optimizer, self.kind = make_optimizer(settings, self.model.parameters()), snapshot.kind
-            self.optimizer.load_state_dict(_copied(snapshot.optimizer))
+            self.optimizer.load_state_dict(snapshot.optimizer)
         self.weights, self.updates = weights, snapshot.updates
 
 
@@ -93,25 +131,60 @@ def _copied(state: dict[str, Any]) -> dict[str, Any]:
 
 
 class Snapshots:
-    """Snapshots by the moment whose update they follow, thinned so that near ones are dense and far ones sparse."""
+    """Packed snapshots by the moment whose update they follow, thinned so that near ones are dense and far ones sparse.
 
-    def __init__(self, budget: int = 5 << 20, every: int = 8) -> None:
-        self.budget, self.every = budget, every
-        self.kept: dict[int, Snapshot] = {}
+    every: one of so many updates is offered; most: so many are kept. They lie in the slots of a scratch file without a name,
+    which goes when nobody refers to it; where nothing can be written they stay in memory.
+    """
+
+    def __init__(self, every: int = 8, most: int = 12) -> None:
+        self.every, self.most = every, most
+        self._updates: dict[int, int] = {}
+        self._slots: dict[int, tuple[int, int]] = {}  # weights -> (slot, length)
+        self._stride = 0
+        self._file: BinaryIO | None = None
+
+    def __contains__(self, weights: int) -> bool:
+        return weights in self._slots
 
     def offer(self, weights: int, learner: Learner) -> None:
         """Keep one of every few updates."""
-        if learner.updates % self.every == 0 and weights not in self.kept:
-            self.kept[weights] = learner.snapshot()
-            self._thin(learner.updates)
+        if learner.updates % self.every == 0:
+            self.keep(weights, learner.updates, learner.snapshot().pack())
 
-    def _thin(self, now: int) -> None:
-        while len(self.kept) > 1 and sum(s.bytes for s in self.kept.values()) > self.budget:
-            del self.kept[self._most_dispensable(now)]
+    def keep(self, weights: int, updates: int, packed: bytes) -> None:
+        """Keep this one, and let one go if there are too many."""
+        if weights in self._slots or (self._stride and len(packed) > self._stride):
+            return
+        if self._file is None:
+            self._file, self._stride = _scratch(), 4 * len(packed)  # a later optimizer may need three times the parameters
+            weakref.finalize(self, self._file.close)
+        if len(self._slots) >= self.most:
+            gone = self._most_dispensable(updates)
+            del self._slots[gone], self._updates[gone]
+        used = {slot for slot, _ in self._slots.values()}
+        slot = next(i for i in range(self.most) if i not in used)
+        self._file.seek(slot * self._stride)
+        self._file.write(packed)
+        self._slots[weights], self._updates[weights] = (slot, len(packed)), updates
+
+    def packed(self, weights: int) -> bytes:
+        """One that is kept."""
+        assert self._file is not None
+        slot, length = self._slots[weights]
+        self._file.seek(slot * self._stride)
+        return self._file.read(length)
 
     def _most_dispensable(self, now: int) -> int:
-        """The one whose neighbours lie closest to each other, measured against how far away it is."""
-        order = sorted(self.kept, key=lambda w: self.kept[w].updates)
-        at = [0, *(self.kept[w].updates for w in order), now + 1]
-        gap = {w: (at[i + 2] - at[i]) / (now + 1 - at[i + 1]) for i, w in enumerate(order)}
+        """The one whose neighbours lie closest to each other, measured against how far away from `now` it is."""
+        order = sorted(self._updates, key=self._updates.__getitem__)
+        at = [0, *(self._updates[w] for w in order), max(now, self._updates[order[-1]]) + 1]
+        gap = {w: (at[i + 2] - at[i]) / (abs(now - at[i + 1]) + 1) for i, w in enumerate(order)}
         return min(order, key=gap.__getitem__)
+
+
+def _scratch() -> BinaryIO:
+    try:
+        return tempfile.TemporaryFile(buffering=0)
+    except OSError:
+        return io.BytesIO()

@@ -13,7 +13,7 @@ from app.session.events import Event, Refused
 from app.session.reading import Call, decide
 from app.session.standing import Standing, load, parameters_before, stand
 from app.session.telling import Told
-from app.session.timeline import OWN, STAGES, Moment, Place, Written
+from app.session.timeline import STAGES, Moment, Place, Written
 from app.session.updating import Update, validation_loss
 
 VALIDATE_EVERY = 20
@@ -63,6 +63,10 @@ class Moving(Told):
     ) -> Iterator[Event]:
         """One step or stage of prefill or decode; a finished prefill goes on into decode."""
         place = self.timeline.here.place
+        broken = self.standing.unreadable(place.written)
+        if broken:
+            message = f"There is no distribution to choose from: {broken} is not finite. Go back, or take the edit back."
+            raise Refused.one("kind", command.kind, "back, go, undo", message)
         if self.ended:
             message = "Every request has ended. Go back to choose another token, or reset the run."
             raise Refused.one("kind", command.kind, "back, go, reset", message)
@@ -72,9 +76,9 @@ class Moving(Told):
         else:
             place, calls = self._decode(place, unit, override)
         here = self.timeline.here
-        moment, new = self._commit(command, place, here.weights, here.weights, None)
+        moment = self._commit(command, place, here.weights, here.weights)
         whole = (place.phase == "prefill" and calls[0].stage == "encode") or bool(calls and calls[-1].whole)
-        yield from self.arrived(moment, new, calls, watch, keyframe=whole)
+        yield from self.arrived(moment, calls, watch, keyframe=whole)
 
     def _prefill(self, place: Place, unit: Unit) -> tuple[Place, list[Call]]:
         reading, calls = self.standing.reading, []
@@ -110,54 +114,41 @@ class Moving(Told):
     def _train(self, command: Step, watch: Sequence[Selector]) -> Iterator[Event]:
         here = self.timeline.here
         if self.ended:
-            message = (
-                f"Update {here.place.updates + 1} gave a loss that is not a number. Go back, lower the learning rate, step again."
-            )
+            number = here.place.updates + 1
+            message = f"Update {number} gave a loss that is not a number. Go back, lower the learning rate, step again."
             raise Refused.one("kind", "step", "back, go, change", message)
         update = self.standing.update
         self._dirty = True
         if update is None or update.finished:
             update = Update(self.learner, here.place.scenario, here.place.updates + 1)
             self.standing = Standing(update=update)
-        before = update.stage
-        update.advance()
-        while command.unit == "step" and not update.finished and update.healthy:
-            update.advance()
-        place = replace(here.place, stage="" if update.finished else update.stage)
-        if update.finished:
-            place = replace(place, step=update.number, updates=update.number)
+        before = len(update.done)
+        update.until("update") if command.unit == "step" else update.advance()
         made = here.before if here.place.stage else here.weights
-        moment, new = self._commit(command, place, OWN if update.finished else made, made, update)
-        forward, backward = STAGES["train"].index("forward"), STAGES["train"].index("backward")
-        span = range(STAGES["train"].index(before) + 1 if before else 0, STAGES["train"].index(update.stage) + 1)
-        yield from self.arrived(moment, new, [], watch, keyframe=forward in span, gradients=backward in span)
+        moment = self._commit(command, update.place(here.place), None if update.finished else made, made, update)
+        done = STAGES["train"][before : len(update.done)]
+        yield from self.arrived(moment, [], watch, keyframe="forward" in done, gradients="backward" in done)
         if update.finished:
-            yield from self._after_update(moment, new)
             yield self.curve(moment)
-        elif not update.healthy:
-            yield from self.divergence(moment)
-
-    def _after_update(self, moment: Moment, new: bool) -> Iterator[Event]:
-        self.snapshots.offer(moment.id, self.learner)
-        if moment.place.updates == 1:
-            yield self.opened()  # its weights are changed from here on
-        if new and moment.place.updates % VALIDATE_EVERY == 0:
-            moment.validation = validation_loss(self.learner, moment.place.scenario)
         yield from self.divergence(moment)
 
-    def _commit(self, command: Command, place: Place, weights: int, before: int, update: Update | None) -> tuple[Moment, bool]:
+    def _commit(self, command: Command, place: Place, weights: int | None, before: int, update: Update | None = None) -> Moment:
         """Stand at the child that this command leads to: a new moment, or the one it led to before."""
-        key = command.model_dump_json()
-        moment = self.timeline.child(key)
-        new = moment is None or moment.place != place
-        if moment is None or new:
-            moment = self.timeline.add(self.timeline.at, command.model_dump(mode="json"), key, place, weights, before)
+        text = command.model_dump_json()
+        moment = self.timeline.child(text)
+        self.new = moment is None or moment.place != place
+        if moment is None or self.new:
+            moment = self.timeline.add(self.timeline.at, text, command.kind, place, weights, before)
             self._label(moment, update)
         self.timeline.at = moment.id
         self.learner.weights = moment.weights
         self.measured = {}
         self._dirty = False
-        return moment, new
+        if moment.finished:
+            self.snapshots.offer(moment.id, self.learner)
+            if self.new and place.updates % VALIDATE_EVERY == 0:
+                moment.validation = validation_loss(self.learner, place.scenario)
+        return moment
 
     def _label(self, moment: Moment, update: Update | None) -> None:
         words = given.task_of(moment.place.scenario).target.words
@@ -165,6 +156,7 @@ class Moving(Told):
             moment.loss = None if update.loss is None else float(update.loss.detach())
             moment.norm = update.norm
             moment.label = f"{moment.loss:.3f}" if moment.loss is not None else ""
+            moment.first_loss = moment.loss if moment.first_loss is None else moment.first_loss
         elif moment.place.written:
             moment.label = words[moment.place.written[0].ids[-1]]
 
@@ -175,7 +167,7 @@ class Moving(Told):
         yield from self._go(self.timeline.moments[parent], watch)
 
     def _go(self, moment: Moment, watch: Sequence[Selector]) -> Iterator[Event]:
-        changed = moment.place.scenario != self.scenario or bool(moment.place.updates) != bool(self.timeline.here.place.updates)
+        changed = moment.place.scenario != self.scenario
         self._dirty = True
         yield from self._stand(moment)
         self.timeline.at = moment.id
@@ -193,25 +185,24 @@ class Moving(Told):
         """Make the tensors of a moment; may replay updates, with progress."""
         self.standing = Standing()
         yield from load(self.learner, self.snapshots, self.timeline, parameters_before(moment))
-        self.standing = stand(self.learner, moment, self.device)
+        self.standing = stand(self.learner, moment.place, moment.finished, self.device)
         self.learner.weights = moment.weights
         self._dirty = False
 
-    def _restart(self, command: Command, place: Place, watch: Sequence[Selector], shown: Moment | None = None) -> Iterator[Event]:
-        """A child whose tensors are made anew from its place. `shown`: it shows the same update as this moment, run again."""
+    def _restart(self, command: Command, place: Place, watch: Sequence[Selector], *, again: bool = False) -> Iterator[Event]:
+        """A child whose tensors are made anew from its place. `again`: it shows the update that is shown here, run again."""
         here = self.timeline.here
-        weights_before = here.before if here.place.stage or shown else here.weights
-        again = shown is not None and not place.stage and here.weights != here.before
-        trial = Moment(-3, here.id, {}, place, OWN if again else weights_before, weights_before)
+        before = here.before if here.place.stage or again else here.weights
         self._dirty = True
-        yield from load(self.learner, self.snapshots, self.timeline, parameters_before(trial))
-        standing = stand(self.learner, trial, self.device)
-        update = standing.update
-        moment, new = self._commit(command, place, trial.weights, trial.before, update)
+        yield from load(self.learner, self.snapshots, self.timeline, before)
+        standing = stand(self.learner, place, again and here.finished and not place.stage, self.device)
+        update, made = standing.update, before
+        if update is not None:
+            place = update.place(place)
+        moment = self._commit(command, place, None if update is not None and update.finished else made, before, update)
         self.standing = standing
         self.epoch += 1
         yield self.opened()
-        yield from self.everything(watch, (moment,) if new else ())
-        if update is not None and update.finished:
-            yield from self._after_update(moment, new)
+        yield from self.everything(watch, (moment,) if self.new else ())
+        yield from self.divergence(moment)
         yield from self.warnings()

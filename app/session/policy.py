@@ -28,12 +28,17 @@ def cut(probabilities: Tensor, policy: Policy) -> Tensor:
     else:
         ordered = probabilities[order]
         before = ordered.cumsum(0) - ordered
-        inside = before < policy.top_p
+        inside = (before < policy.top_p) | (policy.top_p == 1.0)
         inside[0] = True
         keep = order[inside][: policy.top_k]
     out = torch.zeros_like(probabilities)
     out[keep] = probabilities[keep]
     return out / out.sum()
+
+
+def readable(logits: Tensor) -> bool:
+    """Whether there is a distribution at all: every logit `[v]` is a number."""
+    return bool(torch.isfinite(logits).all())
 
 
 def choose(logits: Tensor, policy: Policy, seed: int, step: int, request: int) -> int:

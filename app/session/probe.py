@@ -21,10 +21,12 @@ def probe(
     """
     spec, task = given.spec_of(scenario), given.task_of(scenario)
     two = Rows(torch.ones(1, 2, dtype=torch.int64, device=device), torch.tensor([2], device=device))
-    recorder = Recorder()
-    with torch.no_grad():
-        model(Inputs(two, None if task.source is None else two), model.initial_state(1), recorder)  # type: ignore[operator]
+    recorder = Recorder(gradients=True)
+    inputs = Inputs(two, None if task.source is None else two)
+    outputs, _ = model(inputs, model.initial_state(1), recorder)  # type: ignore[operator]
     tape = recorder.tape.finish()
+    outputs.values.sum().backward()
+    model.zero_grad()
     heads = {r.name: _heads(tape.records, r.path) for r in spec.relations}
     sizes = {axis: size for axis, size in tape.sizes.items() if axis.rstrip("'") not in ("b", "s", "t")}
     return describing.taps(tape, model), heads, sizes

@@ -55,6 +55,7 @@ class Reading:
         self.state: State = model.initial_state(len(self.prompts))  # type: ignore[operator]
         self.logits: Tensor | None = None  # of each request's decision row, [b, v]
         self.encoded = self.source is None
+        self.memory = self.state  # what a full-prefix call begins with: the encoded source, or nothing
 
     def encode(self) -> Call:
         """Read the source into its memory, once. No target row yet."""
@@ -76,10 +77,7 @@ class Reading:
         return self._read([list(f[len(b) :]) for f, b in zip(fed, before, strict=True)])
 
     def _read(self, rows: list[list[int]], *, anew: bool = False) -> Call:
-        state = self.state
-        if anew:
-            state = self.memory if self.source is not None else self.model.initial_state(len(rows))  # type: ignore[operator]
-        call, logits = self._call("read", rows, state)
+        call, logits = self._call("read", rows, self.memory if anew else self.state)
         decides = decision_rows(torch.tensor(call.lengths, device=self.device))
         new = logits[torch.arange(len(rows), device=self.device), decides.clamp(min=0)]
         self.logits = new if self.logits is None else torch.where((decides >= 0)[:, None], new, self.logits)

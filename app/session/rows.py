@@ -43,7 +43,7 @@ def _request(
     target = _target_rows(place, reading, newest, b, written, read, would)
     candidates: tuple[Candidate, ...] = ()
     rest, choice = 0.0, None
-    if reading.logits is not None and not written.finished:
+    if reading.logits is not None and not written.finished and policy.readable(reading.logits[b]):
         taken = written.ids[-1] if place.stage == "choose" else None
         candidates, rest, choice = _distribution(scenario, reading.logits[b], task.target, len(written.ids), b, taken)
     unknown = task.source.unknown(given.tokens(request.source or ())) if task.source else []

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeVar, cast
 
 from app.session.commands import Command, Open, Selector
-from app.session.events import Event, Problem, Refused, Values
+from app.session.events import Analysis, Event, Problem, Refused, Values
 from app.session.journal import Saved
 from app.session.services import Engine, Services
 
@@ -34,6 +34,7 @@ class Runner:
         self._base = 0  # what the engine's epochs are told from, so that a new engine's never repeat an old one's
         self._newest = 0
         self._stop = threading.Event()
+        self._stopped = False
         self._failed: Exception | None = None
 
     @property
@@ -65,13 +66,14 @@ class Runner:
 
     async def _exhaust(self, engine: Engine, events: Iterator[Event], hear: Hear, command: Command) -> None:
         self._stop.clear()
+        self._stopped = False
         self._failed = None
         ended = False
         while not ended:
             ended = await self._thread(self._pull, engine, events, hear)
             if self._failed is not None:
                 raise self._failed
-            if self._stop.is_set() and not ended:
+            if self._stopped:
                 await self._thread(cast(Generator[Event], events).close)
                 message = f"{command.kind} was cancelled; the run stands where it stood before."
                 raise Refused(Problem("command", command.kind, "", message))
@@ -111,7 +113,8 @@ class Runner:
             if now - told > TOGETHER:
                 self._loop.call_soon_threadsafe(self._tell, hear, batch)
                 batch, told = [], now
-            if self._stop.is_set() or now - begun > SLICE:
+            self._stopped = self._stop.is_set() and isinstance(event, Analysis)  # other events say what has happened
+            if self._stopped or now - begun > SLICE:
                 ended = False
                 break
         if batch:

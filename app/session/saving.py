@@ -1,22 +1,21 @@
-"""A run as bytes, and back, bit for bit: the tree as JSON, parameters and optimizer state as tensors (safetensors)."""
+"""A run as bytes, and back, bit for bit: the tree as JSON, and the snapshot of parameters from which the rest follows."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import struct
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import torch
-from safetensors.torch import load
-from safetensors.torch import save as pack
-from torch import Tensor
 
 from app.session import weights
 from app.session.events import Schema
-from app.session.lineage import Learner, Snapshot
+from app.session.lineage import BUILD, Learner, Snapshot
 from app.session.probe import probe
 from app.session.scenario import Scenario
+from app.session.standing import parameters_before, way
 from app.session.timeline import Moment, Place, Timeline, Written
 
 if TYPE_CHECKING:
@@ -24,89 +23,64 @@ if TYPE_CHECKING:
 
 
 def save(engine: Engine) -> bytes:
-    """Everything that `restore` needs. Between the stages of an update the parameters are those that the update began with."""
-    learner = engine.learner
-    snapshot = learner.snapshot()
+    """Everything that `restore` needs: the length of the tree as u64, the tree, and the nearest snapshot (none: the build)."""
+    at, _ = way(engine.snapshots, engine.timeline, parameters_before(engine.timeline.here))
     head = {
         "epoch": engine.epoch,
         "at": engine.timeline.at,
-        "weights": engine.timeline.here.before if engine.timeline.here.place.stage else learner.weights,
-        "updates": snapshot.updates,
-        "owned": learner.owned,
-        "kind": snapshot.kind,
-        "rebuilt_from": [s.model_dump(mode="json") for s in engine.rebuilt_from],
+        "snapshot": at,
+        "earlier": [e.scenario.model_dump(mode="json") for e in engine.earlier],
         **_tree(engine.timeline),
     }
-    tensors = _tensors(snapshot) if learner.owned else {}
-    head["slots"] = _slots(snapshot)
-    return pack({k: v.cpu().contiguous() for k, v in tensors.items()}, {"run": json.dumps(head)})
-
-
-def _tensors(snapshot: Snapshot) -> dict[str, Tensor]:
-    found = {f"parameter/{name}": value for name, value in snapshot.parameters.items()}
-    for i, slots in (snapshot.optimizer or {"state": {}})["state"].items():
-        found |= {f"slot/{i}/{name}": value for name, value in slots.items() if isinstance(value, Tensor)}
-    return found
-
-
-def _slots(snapshot: Snapshot) -> dict[str, Any] | None:
-    if snapshot.optimizer is None:
-        return None
-    groups = [{k: v for k, v in g.items() if not isinstance(v, Tensor)} for g in snapshot.optimizer["param_groups"]]
-    return {"groups": groups, "ids": [str(i) for i in snapshot.optimizer["state"]]}
+    text = json.dumps(head, separators=(",", ":")).encode()
+    return struct.pack("<Q", len(text)) + text + (b"" if at == BUILD else engine.snapshots.packed(at))
 
 
 def _tree(timeline: Timeline) -> dict[str, Any]:
-    """Moments as rows; scenarios once each."""
-    scenarios: dict[str, int] = {}
-    dumped: list[Any] = []
+    """Moments as rows; scenarios once each, however many moments share one."""
+    numbers: dict[int, int] = {}
+    scenarios: list[Any] = []
     rows = []
     for m in timeline.moments:
-        key = m.place.scenario.model_dump_json()
-        number = scenarios.setdefault(key, len(scenarios))
-        if number == len(dumped):
-            dumped.append(m.place.scenario.model_dump(mode="json"))
         p = m.place
-        place = [number, p.phase, p.step, p.stage, p.updates, [asdict(w) for w in p.written]]
-        keys = {v: k for k, v in timeline.moments[m.parent].children.items()} if m.parent is not None else {}
-        rows.append([m.parent, m.command, place, m.weights, m.before, m.label, m.loss, m.norm, m.validation, keys.get(m.id, "")])
-    return {"scenarios": dumped, "moments": rows}
+        if id(p.scenario) not in numbers:
+            numbers[id(p.scenario)] = len(scenarios)
+            scenarios.append(p.scenario.model_dump(mode="json"))
+        place = [numbers[id(p.scenario)], p.phase, p.step, p.stage, p.updates, [asdict(w) for w in p.written]]
+        numbers_of = [m.weights, m.before, m.first_loss, m.loss, m.norm, m.validation]
+        rows.append([m.parent, m.command, m.kind, place, m.label, *numbers_of])
+    return {"scenarios": scenarios, "moments": rows}
 
 
 def restore(engine: Engine, data: bytes) -> Engine:
-    """Fill a new engine. Raises ValueError (safetensors, JSON) for what `save` did not make."""
-    tensors, head = load(data), _head(data)
-    timeline = _timeline(head)
-    scenario = timeline.here.place.scenario
+    """Fill a new engine. Raises ValueError (JSON, safetensors) for what `save` did not make."""
+    (length,) = struct.unpack_from("<Q", data)
+    head, packed = json.loads(data[8 : 8 + length]), data[8 + length :]
+    engine.timeline, engine.epoch = _timeline(head), head["epoch"]
+    scenario = engine.timeline.here.place.scenario
     model, engine.loaded = weights.build(scenario, engine.device)
     engine.learner = Learner(model)
     taps, engine.heads, engine.widths = probe(model, scenario, engine.device)
-    engine.schema, engine.timeline, engine.epoch = Schema(taps), timeline, head["epoch"]
-    engine.rebuilt_from = [Scenario.model_validate_json(json.dumps(s)) for s in head["rebuilt_from"]]
-    if head["owned"]:
-        engine.learner.load(head["weights"], _snapshot(head, tensors), scenario.training)
-        engine.snapshots.kept[head["weights"]] = engine.learner.snapshot()
+    engine.schema = Schema(taps)
+    engine.leave(Scenario.model_validate_json(json.dumps(s)) for s in head["earlier"])
+    if packed:
+        engine.snapshots.keep(head["snapshot"], Snapshot.unpack(packed).updates, packed)
     for _ in engine.stand_here():
         pass
     return engine
 
 
-def _head(data: bytes) -> dict[str, Any]:
-    length = int.from_bytes(data[:8], "little")
-    run: dict[str, Any] = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["run"])
-    return run
-
-
 def _timeline(head: dict[str, Any]) -> Timeline:
     scenarios = [Scenario.model_validate_json(json.dumps(s)) for s in head["scenarios"]]
     timeline = Timeline()
-    for parent, command, place, made, before, label, loss, norm, validation, key in head["moments"]:
+    for parent, command, kind, place, label, made, before, first_loss, loss, norm, validation in head["moments"]:
         number, phase, step, stage, updates, written = place
         where = Place(scenarios[number], phase, step, stage, updates, tuple(_written(w) for w in written))
-        moment = Moment(len(timeline.moments), parent, command, where, made, before, label, loss, norm, validation)
+        moment = Moment(len(timeline.moments), parent, command, where, made, before, kind, label)
+        moment.first_loss, moment.loss, moment.norm, moment.validation = first_loss, loss, norm, validation
         timeline.moments.append(moment)
         if parent is not None:
-            timeline.moments[parent].children[key] = moment.id
+            timeline.moments[parent].children[command] = moment.id
     timeline.at = head["at"]
     return timeline
 
@@ -115,24 +89,10 @@ def _written(w: dict[str, Any]) -> Written:
     return Written(tuple(w["ids"]), tuple(w["origins"]), w["finished"], w["log_probability"])
 
 
-def _snapshot(head: dict[str, Any], tensors: dict[str, Tensor]) -> Snapshot:
-    parameters = {k.removeprefix("parameter/"): v for k, v in tensors.items() if k.startswith("parameter/")}
-    optimizer = None
-    if head["slots"] is not None:
-        state: dict[int, dict[str, Tensor]] = {int(i): {} for i in head["slots"]["ids"]}
-        for key, value in tensors.items():
-            if key.startswith("slot/"):
-                _, i, name = key.split("/")
-                state[int(i)][name] = value
-        optimizer = {"state": state, "param_groups": head["slots"]["groups"]}
-    return Snapshot(head["updates"], parameters, optimizer, head["kind"])
-
-
 def digest(engine: Engine) -> str:
-    """SHA-256 over parameters, optimizer state, caches, the decision row's logits, and the place."""
+    """SHA-256 over parameters, optimizer state, caches, the decision rows' logits, and the place."""
     found = hashlib.sha256()
-    snapshot = engine.learner.snapshot()
-    named = [*_tensors(snapshot).items()]
+    named = [*engine.learner.snapshot().tensors().items()]
     reading = engine.standing.reading
     if reading is not None:
         named += [(path, value) for path, (value, _, _) in reading.state.kept().items()]

@@ -81,7 +81,7 @@ class TapEdit(_Value):
     path: Annotated[str, Field(min_length=1, max_length=200)]
     index: Annotated[tuple[Annotated[int, Field(ge=0)] | None, ...], Field(max_length=8)] = ()
     action: Literal["set", "scale"]
-    value: float
+    value: Annotated[float, Field(ge=-3.4e38, le=3.4e38)]  # what a 32-bit float holds
     enabled: bool = True
 
 
@@ -137,8 +137,10 @@ def _with_requests(data: Any) -> Any:
     """A scenario without requests reads its task's first example."""
     if not isinstance(data, dict) or "requests" in data:
         return data
-    spec = architectures().get(data.get("architecture", Scenario.model_fields["architecture"].default))
-    task = tasks().get(data.get("task", Scenario.model_fields["task"].default))
+    named = [data.get(field, Scenario.model_fields[field].default) for field in ("architecture", "task")]
+    if not all(isinstance(name, str) for name in named):
+        return data
+    spec, task = architectures().get(named[0]), tasks().get(named[1])
     if spec is None or task is None:
         return data
     return {**data, "requests": [_example(spec, task)]}

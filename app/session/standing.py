@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import torch
 
-from app.session import policy, trace
-from app.session.events import Analysis, StageTime
-from app.session.lineage import BUILD, Learner, Snapshots
+from app.session import checks, policy, trace
+from app.session.events import Analysis, Check, StageTime
+from app.session.lineage import BUILD, Learner, Snapshot, Snapshots
 from app.session.reading import Call, Reading, ops
-from app.session.timeline import Moment, Place, Timeline
+from app.session.timeline import Moment, Place, Timeline, Written
 from app.session.updating import Update
 
 TAPE_BUDGET = 768 << 10  # bytes of recorded values
@@ -33,6 +33,7 @@ class Standing:
     stages: list[StageTime] = field(default_factory=list)  # the calls of this step
     decodes: bool = False  # the prompt was read: each further call is a step of its own
     would: dict[tuple[int, int], int] = field(default_factory=dict)
+    encoding: list[Check] = field(default_factory=list)  # what the encoding's own read satisfies
 
     def remember(self, call: Call) -> None:
         """Keep this call's recording. Older caches are in the newest one anyway."""
@@ -44,12 +45,21 @@ class Standing:
         elif call.whole and call.stage == "read":  # every known row anew: earlier reads are in it
             self.calls = [c for c in self.calls if c.stage == "encode"]
         self.calls.append(call)
+        if call.stage == "encode":
+            self.encoding = checks.of_calls([call])
         reads = [c for c in self.calls if c.stage == "read"]
         if len(reads) > UNPACKED:
             self.calls = [*(c for c in self.calls if c.stage == "encode"), trace.packed(reads[:-1]), call]
         done = StageTime(call.stage, call.ms, _rows(call), ops(call.tape))
         self.stages = [done] if call.stage == "encode" or self.decodes else [*self.stages, done]
         self.decodes = self.decodes or call.stage == "read"
+
+    def unreadable(self, written: tuple[Written, ...]) -> str | None:
+        """The first tensor that is not finite, where it leaves a request that goes on without a distribution."""
+        logits = None if self.reading is None else self.reading.logits
+        if logits is None or all(policy.readable(row) for row, w in zip(logits, written, strict=False) if not w.finished):
+            return None
+        return next((p for c in self.calls if (p := checks.first_not_finite(c.tape))), "logits")
 
     def trim(self) -> None:
         """Keep earlier calls only while all of them together stay small."""
@@ -61,12 +71,10 @@ def _rows(call: Call) -> int:
     return sum(call.lengths) or call.tape.sizes.get("s", 0) * call.tape.sizes.get("b", 1)
 
 
-def stand(learner: Learner, moment: Moment, device: torch.device) -> Standing:
-    """The tensors at a moment; the learner must hold the parameters that `load` gave for it."""
-    place = moment.place
+def stand(learner: Learner, place: Place, finished: bool, device: torch.device) -> Standing:
+    """The tensors at a place; the learner must hold the parameters that `load` gave for it. `finished`: an update ends there."""
     if place.phase != "train":
         return _reading(learner, place, device)
-    finished = moment.weights != moment.before
     if not finished and not place.stage:
         return Standing()
     update = Update(learner, place.scenario, place.updates + (0 if finished else 1))
@@ -90,11 +98,12 @@ def _reading(learner: Learner, place: Place, device: torch.device) -> Standing:
 
 
 def _compare(here: Standing, place: Place, decided: int) -> None:
-    """Mark the rows whose choice would be another one now."""
+    """Mark the rows whose choice would be another one now. Where the logits are no numbers, nothing would be chosen."""
     reading = here.reading
     assert reading is not None and reading.logits is not None
     for b, one in enumerate(place.written):
-        if len(one.ids) >= decided and one.origins[decided - 1] == "model":
+        readable = policy.readable(reading.logits[b])
+        if len(one.ids) >= decided and one.origins[decided - 1] == "model" and readable:
             now = policy.choose(reading.logits[b], place.scenario.policy, place.scenario.seed, decided - 1, b)
             if now != one.ids[decided - 1]:
                 here.would[b, len(reading.prompts[b]) + decided - 1] = now
@@ -102,24 +111,29 @@ def _compare(here: Standing, place: Place, decided: int) -> None:
 
 def load(learner: Learner, snapshots: Snapshots, timeline: Timeline, weights: int) -> Iterator[Analysis]:
     """Give the learner the parameters of a moment, by the nearest snapshot and replay of what follows. Yields progress."""
-    chain: list[int] = []
-    at = weights
-    while at not in (BUILD, learner.weights) and at not in snapshots.kept:
-        chain.append(at)
-        at = timeline.moments[at].before
-    if at == learner.weights:
-        pass
-    elif at == BUILD:
+    at, chain = way(snapshots, timeline, weights, learner.weights)
+    if at == BUILD and learner.weights != BUILD:
         learner.reset()
-    else:
-        learner.load(at, snapshots.kept[at], timeline.moments[at].place.scenario.training)
-    for done, moment in enumerate(reversed(chain)):
+    elif at != learner.weights:
+        learner.load(at, Snapshot.unpack(snapshots.packed(at)), timeline.moments[at].place.scenario.training)
+    for done, moment in enumerate(chain, 1):
         place = timeline.moments[moment].place
         Update(learner, place.scenario, place.updates, record=False).until("update")
         learner.weights = moment
-        snapshots.offer(moment, learner)
-        if done % 16 == 15:
-            yield Analysis("replay", (done + 1) / len(chain), None)
+        if len(chain) - done <= 2 * snapshots.every:
+            snapshots.offer(moment, learner)
+        if done % 16 == 0:
+            yield Analysis("replay", done / len(chain), None)
+
+
+def way(snapshots: Snapshots, timeline: Timeline, weights: int, loaded: int = BUILD) -> tuple[int, list[int]]:
+    """Where a replay to these parameters begins (what is loaded, a snapshot, or the build), and the moments on the way."""
+    chain: list[int] = []
+    at = weights
+    while at not in (BUILD, loaded) and at not in snapshots:
+        chain.append(at)
+        at = timeline.moments[at].before
+    return at, chain[::-1]
 
 
 def parameters_before(moment: Moment) -> int:

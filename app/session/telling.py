@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any
 import torch
 
 from app.session import checks, describing, given, link, rows, trace
-from app.session.commands import Selector, Share
+from app.session.commands import LARGEST_OPEN, MAX_LOG, MAX_REPLAY, Selector, Share
 from app.session.events import Check, Checked, Curve, Event, History, Moved, Notice, Opened, Schema, Shared, StageTime, Values
 from app.session.lineage import Learner, Snapshots
 from app.session.reading import Call
@@ -19,6 +20,7 @@ from app.session.standing import Standing, stand
 from app.session.timeline import STAGES, Moment, Timeline
 
 NEWEST = 4000  # moments that somebody who joins is told of; older ones stay reachable by Back
+NAMED = 3  # changed choices that a notice names
 FAR_ABOVE = 5.0  # a loss this many times its start is called divergence
 
 
@@ -37,6 +39,7 @@ class Told:
         self.heads: dict[str, int] = {}
         self.widths: dict[str, int] = {}
         self.measured: dict[str, Check] = {}
+        self.new = False  # whether the last move made a new moment
 
     @property
     def scenario(self) -> Scenario:
@@ -48,20 +51,21 @@ class Told:
         here = self.timeline.here
         if here.place.phase == "train":
             return any(x is not None and not math.isfinite(x) for x in (here.loss, here.norm))
-        return bool(here.place.written) and all(w.finished for w in here.place.written)
+        over = bool(here.place.written) and all(w.finished for w in here.place.written)
+        return over or self.standing.unreadable(here.place.written) is not None
 
     def opened(self) -> Opened:
         task, scenario = given.task_of(self.scenario), self.scenario
-        updates = self.timeline.here.place.updates
-        loaded = {**self.loaded, "updates": updates, **({"kind": "changed"} if updates else {})}
         words = {"source": None if task.source is None else list(task.source.words), "target": list(task.target.words)}
         count = sum(p.numel() for p in self.learner.model.parameters())
         seen = describing.relations(scenario, self.heads)
-        return Opened(scenario.model_dump(mode="json"), loaded, count, seen, words, str(self.device), {})
+        return Opened(scenario.model_dump(mode="json"), self.loaded, count, seen, words, str(self.device), {})
 
     def describe(self) -> tuple[Event, ...]:
         """For somebody who joins: all that is not a recorded value."""
-        nodes = tuple(m.node() for m in self.timeline.moments[-NEWEST:])
+        newest = self.timeline.moments[-NEWEST:]
+        here = self.timeline.here
+        nodes = tuple(m.node() for m in (newest if here.id >= newest[0].id else [here, *newest]))
         return (self.opened(), self.schema, History(nodes, self.timeline.at), self.curve(), self.moved(()), self.checked())
 
     def keyframe(self, watch: Sequence[Selector]) -> Values:
@@ -69,14 +73,16 @@ class Told:
         return self.values(watch, keyframe=True)
 
     def arrived(
-        self, moment: Moment, new: bool, calls: list[Call], watch: Sequence[Selector], *, keyframe: bool, gradients: bool = False
+        self, moment: Moment, calls: list[Call], watch: Sequence[Selector], *, keyframe: bool, gradients: bool = False
     ) -> Iterator[Event]:
-        yield self.moved((moment,) if new else ())
+        """What a step says: where the run stands now, and the values that are new."""
+        yield self.moved((moment,) if self.new else ())
         update = self.standing.update
         pieces = [p for c in calls for p in trace.pieces(c.tape, watch, c.starts, c.lengths)]
-        if update is not None and (keyframe or gradients):
-            n = len(update.examples)
-            pieces = trace.pieces(update.tape, watch, [0] * n, [1] * n, gradients_only=not keyframe)
+        if update is not None and keyframe:
+            pieces = list(self.keyframe(watch).pieces)
+        elif update is not None and gradients:
+            pieces = trace.pieces(update.tape, watch, *update.extent, gradients_only=True)
         if pieces or keyframe:
             yield Values(moment.id, keyframe, tuple(pieces))
         yield self.checked()
@@ -90,8 +96,7 @@ class Told:
 
     def values(self, watch: Sequence[Selector], *, keyframe: bool, fetched: bool = False) -> Values:
         if self.standing.update is not None:
-            n = len(self.standing.update.examples)
-            found = trace.pieces(self.standing.update.tape, watch, [0] * n, [1] * n) if n else []
+            found = trace.pieces(self.standing.update.tape, watch, *self.standing.update.extent)
         else:
             found = trace.joined(self.calls(), watch)
         found += trace.parameters(self.learner.model, watch)
@@ -103,7 +108,7 @@ class Told:
         """All calls since the source was encoded; made again where only the newest was kept."""
         if self.standing.whole or self.standing.reading is None:
             return self.standing.calls
-        return stand(self.learner, self.timeline.here, self.device).calls
+        return stand(self.learner, self.timeline.here.place, False, self.device).calls
 
     def moved(self, nodes: Sequence[Moment]) -> Moved:
         """Where the run stands, what is known there and what was decided; `nodes` are new in the tree."""
@@ -124,6 +129,7 @@ class Told:
             sizes,
             tuple(m.node() for m in nodes),
             forward,
+            place.updates,
         )
 
     def _stages(self) -> tuple[tuple[StageTime, ...], dict[str, int]]:
@@ -140,11 +146,14 @@ class Told:
         return tuple(done.get(n, StageTime(n, None, 0)) for n in names), dict(sizes)
 
     def checked(self) -> Checked:
-        update = self.standing.update
-        if update is not None:
-            found = checks.of_update(update)
-        elif self.standing.reading is not None:
-            found = checks.of_calls(self.scenario, self.standing.calls[-1:])
+        """What must hold here, measured on the values of this step; the encoding's own checks go with every later read."""
+        here = self.standing
+        if here.update is not None:
+            found = checks.of_update(here.update)
+        elif here.calls:
+            found = checks.of_calls(here.calls[-1:])
+            found = [checks.worse(*pair) for pair in zip(found, here.encoding or found, strict=True)]
+            found += checks.on_demand(self.scenario)
         else:
             found = []
         return Checked(self.timeline.at, tuple(self.measured.get(c.id, c) for c in found))
@@ -152,7 +161,7 @@ class Told:
     def curve(self, newest: Moment | None = None) -> Curve:
         """Loss and gradient norm by update along this path: all of it, or the newest point alone."""
         path = [newest] if newest is not None else list(self.timeline.path())[::-1]
-        points = [m for m in path if m.place.updates and not m.place.stage and m.weights == m.id and m.loss is not None]
+        points = [m for m in path if m.finished and m.loss is not None]
         by_update = {m.place.updates: m for m in points}
         return Curve(
             tuple(by_update),
@@ -169,24 +178,30 @@ class Told:
             words = ", ".join(f"“{w}”" for w in unknown)
             verb = "is not in the vocabulary and became" if len(unknown) == 1 else "are not in the vocabulary and each became"
             yield Notice("unknown_words", f"{words} {verb} <unk>.")
-        later = checks.relations_that_see_later(self.scenario) if self.scenario.phase == "train" else []
-        if later:
+        update = self.standing.update
+        seen = checks.labels_in_sight(update) if update is not None and update.shifted is not None else []
+        if seen:
             message = (
-                f"In “{', '.join(later)}” a training row can read a later row, and so its own label. "
-                "The loss can fall without anything being learned."
+                f"The mask lets {len(seen)} training {'row' if len(seen) == 1 else 'rows'} see its own label, "
+                f"first row {seen[0][1]} of sequence {seen[0][0]}. The loss can fall without anything being learned."
             )
             yield Notice("label_visible", message)
         if self.standing.would:
             vocabulary = given.task_of(self.scenario).target.words
-            now = [f"row {row} would now be “{vocabulary[id]}”" for (_, row), id in sorted(self.standing.would.items())]
-            yield Notice("changed_choice", f"After this change {', '.join(now)}; what was written is kept.")
+            several = len(self.scenario.requests) > 1
+            now = [
+                f"row {row}{f' of request {b}' if several else ''} would now be “{vocabulary[id]}”"
+                for (b, row), id in sorted(self.standing.would.items())
+            ]
+            more = f", and {len(now) - NAMED} more would differ" if len(now) > NAMED else ""
+            yield Notice("changed_choice", f"After this change {', '.join(now[:NAMED])}{more}; what was written is kept.")
 
     def divergence(self, moment: Moment) -> Iterator[Notice]:
         """A loss that is not a number, or far above its start: the first tensor to blame, and an offer to go back."""
-        update, loss = self.standing.update, moment.loss
-        assert update is not None and loss is not None
-        start = next((m.loss for m in reversed(list(self.timeline.path())) if m.loss is not None), loss)
-        if update.healthy and loss <= FAR_ABOVE * max(start, 1.0):
+        update, loss, start = self.standing.update, moment.loss, moment.first_loss
+        if update is None or loss is None or start is None:
+            return
+        if update.healthy and (loss <= FAR_ABOVE * max(start, 1.0) or not update.finished):
             return
         what = f"the loss is {loss:.3g}, far above its start {start:.3g}"
         if not update.healthy:
@@ -205,10 +220,19 @@ class Told:
         path = list(self.timeline.path())[::-1]
         log: list[dict[str, Any]] = []
         for moment in path[1:]:
-            if log and log[-1]["command"] == moment.command:
+            done = json.loads(moment.command)
+            if log and log[-1]["command"] == done:
                 log[-1]["times"] += 1
+            elif log and _replaces(done, log[-1]["command"]):
+                log[-1] = {"command": done, "times": 1}
             else:
-                log.append({"command": moment.command, "times": 1})
+                log.append({"command": done, "times": 1})
         file = {"v": 1, "scenario": path[0].place.scenario.model_dump(mode="json"), "log": log, "view": command.view}
         text = link.pack(file)
-        return Shared(f"#s={text}" if len(text) <= link.LONGEST else "", file)
+        opens = len(log) <= MAX_LOG and sum(e["times"] for e in log) <= MAX_REPLAY and len(json.dumps(file)) <= LARGEST_OPEN
+        return Shared(f"#s={text}" if opens and len(text) <= link.LONGEST else "", file)
+
+
+def _replaces(command: dict[str, Any], earlier: dict[str, Any]) -> bool:
+    """Whether a change sets again just what the change before it set (a mask painted stroke by stroke)."""
+    return command["kind"] == earlier["kind"] == "change" and command["fields"].keys() == earlier["fields"].keys()

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from app.session.events import Node, Problem, Refused
+from app.session.events import Node, Refused
 from app.session.scenario import Scenario
 from models import Phase
 
 MAX_MOMENTS = 50_000
-OWN = -2  # stands for the new moment's own id: it ends an update
 
 STAGES: dict[Phase, tuple[str, ...]] = {
     "train": ("batch", "forward", "loss", "backward", "clip", "update"),
@@ -61,26 +60,35 @@ class Place:
 
 @dataclass
 class Moment:
-    """A node. `weights`: the moment whose update made the parameters in force here (-1: none since the build).
+    """A node. `weights`: the moment whose update made the parameters in force here (`BUILD`: none since the build).
 
-    `before`: for a moment inside or at the end of an update, the `weights` that the update began with.
+    `before`: for a moment inside or at the end of an update, the `weights` that the update began with. `command` is the JSON
+    text of the command that led here from the parent. `first_loss`: that of the first update on the path, what divergence is
+    measured against.
     """
 
     id: int
     parent: int | None
-    command: dict[str, Any]
+    command: str
     place: Place
     weights: int
     before: int
+    kind: str = "open"
     label: str = ""
+    first_loss: float | None = None
     loss: float | None = None
     norm: float | None = None
     validation: float | None = None
     children: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def finished(self) -> bool:
+        """Whether an update ends here."""
+        return self.weights == self.id
+
     def node(self) -> Node:
         p = self.place
-        return Node(self.id, self.parent, p.phase, p.step, p.stage, self.label, self.command["kind"])
+        return Node(self.id, self.parent, p.phase, p.step, p.stage, self.label, self.kind)
 
 
 class Timeline:
@@ -94,22 +102,22 @@ class Timeline:
     def here(self) -> Moment:
         return self.moments[self.at]
 
-    def add(self, parent: int | None, command: dict[str, Any], key: str, place: Place, weights: int, before: int) -> Moment:
-        """A new child, or the same moment again where the same command was carried out there before."""
+    def add(self, parent: int | None, command: str, kind: str, place: Place, weights: int | None, before: int) -> Moment:
+        """A new child. `weights` None: an update ends here, so that the weights are its own."""
         if len(self.moments) >= MAX_MOMENTS:
             message = f"This run has {MAX_MOMENTS} moments, as many as it can keep. Reset the run to go on."
-            raise Refused(Problem("history", len(self.moments), f"up to {MAX_MOMENTS} moments", message))
-        new = Moment(len(self.moments), parent, command, place, weights, before)
-        if new.weights == OWN:
-            new.weights = new.id
+            raise Refused.one("history", len(self.moments), f"up to {MAX_MOMENTS} moments", message)
+        id = len(self.moments)
+        new = Moment(id, parent, command, place, id if weights is None else weights, before, kind)
         self.moments.append(new)
         if parent is not None:
-            self.moments[parent].children[key] = new.id
+            self.moments[parent].children[command] = id
+            new.first_loss = self.moments[parent].first_loss
         return new
 
-    def child(self, key: str) -> Moment | None:
+    def child(self, command: str) -> Moment | None:
         """The moment that this command led to from here, if it was carried out before."""
-        found = self.here.children.get(key)
+        found = self.here.children.get(command)
         return None if found is None else self.moments[found]
 
     def path(self, moment: int | None = None) -> Iterator[Moment]:
@@ -122,5 +130,5 @@ class Timeline:
     def find(self, moment: int) -> Moment:
         if moment >= len(self.moments):
             allowed = f"0 to {len(self.moments) - 1}"
-            raise Refused(Problem("moment", moment, allowed, f"moment {moment} is not in this run; allowed: {allowed}"))
+            raise Refused.one("moment", moment, allowed, f"moment {moment} is not in this run; allowed: {allowed}")
         return self.moments[moment]

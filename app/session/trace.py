@@ -6,7 +6,7 @@ does not wait for whoever looks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -84,17 +84,17 @@ def _placed(
     fixed = selector.index.get("b")
     rows = "t" in axes
     if "b" not in axes:
-        return [_piece(number, selector, path, axes, value, {})]
+        return [*_piece(number, selector, path, axes, value, {})]
     if not rows or (fixed is None and len(set(starts)) == 1 and min(lengths) > 0):
         start = {"t": starts[0]} if rows and starts[0] else {}
-        return [_piece(number, selector, path, axes, value, start)]
+        return [*_piece(number, selector, path, axes, value, start)]
     wanted = range(value.shape[0]) if fixed is None else [fixed]
-    out = []
+    out: list[Piece] = []
     for b in wanted:
         if not 0 <= b < value.shape[0] or (lengths[b] == 0 and value.shape[axes.index("t")] <= 1):
             continue
         one = selector.model_copy(update={"index": {**selector.index, "b": b}})
-        out.append(_piece(number, one, path, axes, value, {"t": starts[b]} if starts[b] else {}))
+        out += _piece(number, one, path, axes, value, {"t": starts[b]} if starts[b] else {})
     return out
 
 
@@ -118,14 +118,14 @@ def _joined(number: int, selector: Selector, path: str, calls: Sequence[Call]) -
     fixed = selector.index.get("b")
     wanted = range(values[-1].shape[0]) if fixed is None else [fixed]
     at = axes.index("t")
-    out = []
+    out: list[Piece] = []
     for b in wanted:
         if not 0 <= b < values[-1].shape[0]:
             continue
         rows = [v[b : b + 1].narrow(at, 0, c.lengths[b]) for v, c in zip(values, calls, strict=True) if v is not None]
         one = selector.model_copy(update={"index": {**selector.index, "b": 0}})
-        piece = _piece(number, one, path, axes, _stacked(rows, at), {})
-        out.append(replace(piece, start={**piece.start, "b": b} if b else piece.start))
+        for piece in _piece(number, one, path, axes, _stacked(rows, at), {}):
+            out.append(replace(piece, start={**piece.start, "b": b} if b else piece.start))
     return out
 
 
@@ -176,13 +176,17 @@ def _stacked(rows: Sequence[Tensor], at: int) -> Tensor:
     return out
 
 
-def _piece(number: int, selector: Selector, path: str, axes: tuple[str, ...], value: Tensor, start: dict[str, int]) -> Piece:
+def _piece(
+    number: int, selector: Selector, path: str, axes: tuple[str, ...], value: Tensor, start: dict[str, int]
+) -> Iterator[Piece]:
+    """The one piece of this value, or none where an index of the selector is not in it."""
     start = dict(start)
     for letter, at in selector.index.items():
         if letter in axes:
-            place = axes.index(letter)
-            at = min(at, value.shape[place] - 1) if value.shape[place] else 0
-            value = value.narrow(place, at, min(1, value.shape[place]))
+            place, here = axes.index(letter), at - start.get(letter, 0)
+            if not 0 <= here < value.shape[place]:
+                return
+            value = value.narrow(place, here, 1)
             if at:
                 start[letter] = at
     if selector.reduce == "norm":
@@ -190,12 +194,12 @@ def _piece(number: int, selector: Selector, path: str, axes: tuple[str, ...], va
         if widths:
             value = value.float().norm(dim=widths)
             axes = tuple(a for i, a in enumerate(axes) if i not in widths)
-    return Piece(number, path, selector.side, axes, start, array(value, selector.dtype))
+    yield Piece(number, path, selector.side, axes, start, array(value, selector.dtype))
 
 
 def parameters(model: nn.Module, watch: Sequence[Selector]) -> list[Piece]:
     """Parameters ("parameter.NAME") and their gradients, as far as these selectors ask for them."""
-    out = []
+    out: list[Piece] = []
     for number, selector in enumerate(watch):
         if not selector.path.startswith("parameter."):
             continue
@@ -203,7 +207,7 @@ def parameters(model: nn.Module, watch: Sequence[Selector]) -> list[Piece]:
             value = p.grad if selector.side == "gradient" else p
             if value is not None and matches(selector.path, f"parameter.{name}"):
                 axes = tuple(f"d{i}" for i in range(value.ndim))
-                out.append(_piece(number, selector, f"parameter.{name}", axes, value.detach(), {}))
+                out += _piece(number, selector, f"parameter.{name}", axes, value.detach(), {})
     return out
 
 
@@ -223,7 +227,10 @@ def array(value: Tensor, dtype: str) -> Array:
     if dtype == "f32":
         return Array("F32", shape, np.ascontiguousarray(numbers, dtype="<f4").tobytes())
     with np.errstate(over="ignore"):
-        return Array("F16", shape, numbers.astype("<f2").tobytes())
+        halves = numbers.astype("<f2")
+    if np.isinf(halves).any() and not np.isinf(numbers).any():  # too large for 16 bits, which is not infinite
+        return array(value, "f32")
+    return Array("F16", shape, halves.tobytes())
 
 
 def _u8(numbers: np.ndarray, shape: tuple[int, ...]) -> Array | None:

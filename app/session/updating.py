@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -18,10 +19,11 @@ from app.session.events import StageTime
 from app.session.lineage import Learner
 from app.session.reading import listening, ops
 from app.session.scenario import Scenario
-from app.session.timeline import STAGES
+from app.session.timeline import STAGES, Place
 from app.session.training import clip, draw
 from models import Inputs, Rows
 from models.parts.tap import Tape
+from models.parts.visibility import NoVisibleKey
 from models.tasks import Example
 from models.tasks.objective import Shifted, batch, mean_loss, row_losses, shift
 
@@ -58,6 +60,12 @@ class Update:
         return {name: StageTime(name, ms, *at.get(name, (0, ()))) for name, ms in self.done}
 
     @property
+    def extent(self) -> tuple[list[int], list[int]]:
+        """The first target row of each sequence, and how many are real."""
+        lengths = [] if self.shifted is None else self.shifted.inputs.lengths.tolist()
+        return [0] * len(lengths), lengths
+
+    @property
     def finished(self) -> bool:
         return self.stage == STAGES["train"][-1]
 
@@ -78,10 +86,15 @@ class Update:
         return all(math.isfinite(x) for x in (loss, self.norm) if x is not None)
 
     def until(self, stage: str) -> Update:
-        """Advance to the end of this stage."""
-        while self.stage != stage:
+        """Advance to the end of this stage, or to where loss or gradient norm stop being numbers."""
+        while self.stage != stage and self.healthy:
             self.advance()
         return self
+
+    def place(self, place: Place) -> Place:
+        """That place with this update as far as it got."""
+        updates = self.number if self.finished else self.number - 1
+        return replace(place, stage="" if self.finished else self.stage, step=updates, updates=updates)
 
     @property
     def _device(self) -> torch.device:
@@ -97,7 +110,7 @@ class Update:
     def _forward(self) -> None:
         assert self.shifted is not None
         model = self.learner.model
-        self.learner.prepare(self.scenario.training).zero_grad()
+        model.zero_grad()
         rows = self.shifted.inputs
         tap = listening(self.scenario, [0] * len(self.examples), self.tape if self.record else None, gradients=True)
         state = model.initial_state(len(self.examples))  # type: ignore[operator]
@@ -123,19 +136,22 @@ class Update:
         self.norm, self.clip_factor = clip(self.learner.model.parameters(), self.scenario.training.clip_norm)
 
     def _update(self) -> None:
-        self.learner.prepare(self.scenario.training).step()
-        self.learner.updates = self.number
+        self.learner.update(self.scenario.training, self.number)
 
 
-def validation_loss(learner: Learner, scenario: Scenario, size: int = 16) -> float:
-    """Mean loss over a fixed held-out draw under the present parameters (nats per counted row), without recording."""
+def validation_loss(learner: Learner, scenario: Scenario, size: int = 16) -> float | None:
+    """Mean loss over a fixed held-out draw under the present parameters (nats per counted row), without recording.
+
+    None where the scenario's masks leave one of its rows without a key: those rows are not in any batch.
+    """
     task = given.task_of(scenario)
     examples = [task.example(scenario.seed, "held_out", i) for i in range(size)]
     source, target = batch(task, examples)
     device = next(learner.model.parameters()).device
     shifted = shift(target.to(device))
-    with torch.no_grad():
+    with torch.no_grad(), suppress(NoVisibleKey):
         state = learner.model.initial_state(size)  # type: ignore[operator]
         inputs = Inputs(shifted.inputs, source and source.to(device), given.visibility(scenario))
         outputs, _ = learner.model(inputs, state, listening(scenario, [0] * size, None))
         return float(mean_loss(row_losses(outputs.values, shifted.labels), shifted.loss_rows))
+    return None

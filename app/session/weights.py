@@ -38,12 +38,12 @@ def build(scenario: Scenario, device: torch.device | str) -> tuple[nn.Module, di
         source: dict[str, Any] = {"seed": scenario.seed}
         if scenario.weights == "trained":
             source["reason"] = "no trained weights are shipped for this architecture, config and task"
-        return model.to(device), {"kind": "random", "source": source, "updates": 0}
+        return model.to(device), {"kind": "random", "source": source}
     model.to(device)
     shared = _tensors(FOLDER / provenance["file"], str(device))
     for name, parameter in model.named_parameters():
         parameter.data = shared[name]
-    return model, {"kind": "trained", "source": provenance, "updates": 0}
+    return model, {"kind": "trained", "source": provenance}
 
 
 def checkpoints(architecture: str) -> list[dict[str, Any]]:

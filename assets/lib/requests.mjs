@@ -68,8 +68,10 @@ export class Requests {
 export function weightsLine(element, world) {
   const weights = world.opened?.weights;
   if (!weights) return;
-  const { source = {}, kind, updates } = weights;
-  const made = kind === "random" ? [`seed ${source.seed}`, source.reason] : [source.steps && `${source.steps} steps`, source.loss && `loss ${Number(source.loss).toPrecision(2)}`];
+  const { source = {}, kind: built } = weights;
+  const updates = world.moved?.updates ?? 0;
+  const kind = updates ? "changed" : built;
+  const made = built === "random" ? [`seed ${source.seed}`, source.reason] : [source.steps && `${source.steps} steps`, source.loss && `loss ${Number(source.loss).toPrecision(2)}`];
   const here = updates ? `${updates} ${updates === 1 ? "update" : "updates"} here` : "";
   const count = text.parameters(world.opened.parameters);
   put(element, [`${text[/** @type {"trained"} */ (kind)]}: ${made.filter(Boolean).join(", ")}`, here, count].filter(Boolean).join("; "));

@@ -140,12 +140,12 @@ export function note(world) {
   }
   const unknown = read.requestView(world)?.unknown ?? [];
   if (unknown.length) return { text: `Read as <unk>, because the vocabulary does not have it: ${unknown.map(shown).join(", ")}.`, offer: null };
-  return { text: weightsNote(world.opened?.weights), offer: null };
+  return { text: weightsNote(world.opened?.weights, world.moved?.updates ?? 0), offer: null };
 }
 
 /** Which weights are loaded.
- * @param {any} weights @returns {string} */
-export function weightsNote(weights) {
+ * @param {any} weights @param {number} updates made to them here @returns {string} */
+export function weightsNote(weights, updates = 0) {
   if (!weights) return "";
   const source = weights.source ?? {};
   const from = [
@@ -153,9 +153,9 @@ export function weightsNote(weights) {
     source.loss !== undefined ? `loss ${figure(number(source.loss))}` : "",
     source.seed !== undefined ? `seed ${source.seed}` : "",
   ].filter(Boolean).join(", ");
-  const since = weights.updates ? `, then ${plural(weights.updates, "update")} here` : "";
+  const since = updates ? `, then ${plural(updates, "update")} here` : "";
   const first = source.steps === undefined ? "random" : "trained";
-  return `Weights: ${weights.kind === "changed" ? `changed here; before that ${first}` : weights.kind}${from && ` (${from})`}${since}.`;
+  return `Weights: ${updates ? `changed here; before that ${first}` : weights.kind}${from && ` (${from})`}${since}.`;
 }
 
 /** What a button says that sends this command.

@@ -84,7 +84,7 @@ class Tape:
             if sorted(steps) != list(range(len(steps))):
                 raise AxisError(f"{path}: steps {sorted(steps)} of axis {letter!r} were tapped, they must be 0 to n - 1")
             first = ordered[0]
-            at = _loop_position(first.axes)
+            at = loop_position(first.axes)
             value = torch.stack([r.value for r in ordered], at)
             unedited = None
             if any(r.unedited is not None for r in ordered):
@@ -183,7 +183,8 @@ def _snapshot(value: Tensor) -> Tensor:
     return kept.clone() if owner.requires_grad and owner.is_leaf else kept
 
 
-def _loop_position(axes: tuple[str, ...]) -> int:
+def loop_position(axes: tuple[str, ...]) -> int:
+    """Where a loop's axis stands in the stacked tape of values with these axes: after b, h and g."""
     return next((i for i, letter in enumerate(axes) if letter not in "bhg"), len(axes))
 
 

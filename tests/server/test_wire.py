@@ -65,7 +65,7 @@ PIECES = tuple(piece(i, dtype) for i, dtype in enumerate(("U8", "F32", "BOOL", "
 SAID: tuple[Event, ...] = (
     Opened({"seed": 7}, {"kind": "random"}, 12, (), {"target": [WORDS]}, "cpu", {"layer": 1}),
     Schema((TapInfo("a.b", ("b", "t"), (), "float32", "target row", "hidden", "this call", True, True),)),
-    Moved(3, "decode", 2, "choose", (), False, (), None, ({"path": "k", "bytes": 4},), {"t": 5}, (), 0.5),
+    Moved(3, "decode", 2, "choose", (), False, (), None, ({"path": "k", "bytes": 4},), {"t": 5}, (), 0.5, 2),
     History((Node(0, None, "decode", 0, "", WORDS, "open"), Node(1, 0, "train", 1, "loss", "", "step")), 1),
     Curve((1, 2), (0.5, math.inf), (1.5, -math.inf), ((1, 0.25),), True),
     Values(3, False, PIECES, mark=4),

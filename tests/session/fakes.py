@@ -123,7 +123,7 @@ class FakeEngine:
             for at in range(moment):
                 time.sleep(0.002)
                 self.at = at
-                yield self._moved()
+                yield Analysis("replay", at / moment, None)
             yield from self._jump(moment, watch)
             before = moment
         finally:
@@ -149,7 +149,7 @@ class FakeEngine:
         return Piece(number, selector.path, selector.side, ("t", "d"), {"t": start} if start else {}, array)
 
     def _moved(self) -> Moved:
-        return Moved(self.at, "decode", self.at, "", (), self.ended, (), None, (), {}, (), 0.0)
+        return Moved(self.at, "decode", self.at, "", (), self.ended, (), None, (), {}, (), 0.0, 0)
 
     def _checked(self) -> Checked:
         begin = self.scenario.get("fails_check_at", 10**9)

@@ -22,7 +22,6 @@ from app.session.commands import (
 )
 from app.session.events import (
     Analysis,
-    Moved,
     Notice,
     Reply,
     Values,
@@ -144,7 +143,7 @@ async def test_a_long_command_is_cancelled_and_the_run_stands_where_it_stood(com
     async with session() as (_, page):
         await page.done(Step())
         seq = page.say(command)
-        await page.until(Analysis if isinstance(command, Analyse) else Moved)
+        await page.until(Analysis)
         assert (await page.ask(Cancel())).ok
         reply = await page.reply(seq)
         assert not reply.ok and "cancelled" in reply.errors[0].message

@@ -5,6 +5,7 @@ Source: 000 0x0B.5 (both implement the same autoregressive dependency).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,14 +29,14 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
         yield Result({"reason": pending.reason})
         return
     cached, full = (_reading(run, execution) for execution in ("cached", "full_prefix"))
-    worst, steps = 0.0, []
+    steps: list[float] = []
     for decided in range(run.place.decided + 1):
         for reading in (cached, full):
             _advance(reading, run, decided)
         assert cached.logits is not None and full.logits is not None
         steps.append(float((cached.logits - full.logits).abs().max()))
-        worst = max(worst, steps[-1])
         yield (decided + 1) / (run.place.decided + 1)
+    worst = math.nan if any(map(math.isnan, steps)) else max(steps)
     status: Status = "pass" if worst <= TOLERANCE else "fail"
     yield Check(NAME, "cached = full prefix", status, f"max |Δlogit| {worst:.0e}", "measured")
     yield Result({"largest": worst, "by_step": steps, "tolerance": TOLERANCE})

@@ -6,6 +6,7 @@ changed (not the gradient). Source: 000 0x09D, 0x0B.2.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,8 +15,8 @@ import torch
 from app.session import checks, given
 from app.session.analyses import Result, Run
 from app.session.events import Check, Status
+from app.session.reading import listening
 from models import Inputs, Rows
-from models.parts.tap import OFF
 from models.tasks.objective import pad
 
 NAME = "no_future_leak"
@@ -24,36 +25,35 @@ ARGUMENTS: dict[str, str] = {}
 
 
 def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
-    """Largest change in any row's logits when a later token of its own request is replaced."""
+    """Largest change in any row's logits when a later token of its own request is replaced. Edits at taps are in force."""
     scenario, place = run.place.scenario, run.place
-    written = [w.ids for w in place.written] or [()] * len(scenario.requests)
-    rows = pad([[*p, *w] for p, w in zip(given.prompts(scenario), written, strict=True)])
-    visibility, source = given.visibility(scenario), given.source_rows(scenario)
-    size = len(given.task_of(scenario).target)
-
-    def logits(values: torch.Tensor) -> torch.Tensor:
-        target = Rows(values.to(run.device), rows.lengths.to(run.device))
-        read = None if source is None else Rows(source.values.to(run.device), source.lengths.to(run.device))
-        with torch.no_grad():
-            state = run.model.initial_state(len(values))  # type: ignore[operator]
-            outputs, _ = run.model(Inputs(target, read, visibility), state, OFF)
-        return outputs.values
-
-    before, worst, at = logits(rows.values), 0.0, 0
-    count = rows.values.shape[1]
+    prompts = given.prompts(scenario)
+    written = [w.read(place.decided) for w in place.written] or [()] * len(prompts)
+    rows = pad([[*p, *w] for p, w in zip(prompts, written, strict=True)])
+    count, size = rows.values.shape[1], len(given.task_of(scenario).target)
+    if count < 2:
+        yield Check(NAME, checks.NO_LEAK, "does_not_apply", "", "measured", "only one row is known")
+        yield Result({"largest": 0.0, "row": 0})
+        return
+    before, moves = _logits(run, rows.values, rows.lengths), []
     for changed in range(1, count):
         values = rows.values.clone()
         values[:, changed] = (values[:, changed] + 1) % size
-        moved = float((logits(values)[:, :changed] - before[:, :changed]).abs().max())
-        if moved > worst:
-            worst, at = moved, changed
+        moves.append(float((_logits(run, values, rows.lengths) - before)[:, :changed].abs().max()))
         yield changed / count
-    applies = next(c for c in checks.on_demand(scenario) if c.id == NAME).status != "does_not_apply"
+    worst = math.nan if any(map(math.isnan, moves)) else max(moves)
+    row = moves.index(max(moves)) + 1
     status: Status = "pass" if worst == 0 else "fail"
-    claim = "no future leak (a later token changed)"
-    reason = "" if applies else "the mask lets a row read a later one"
-    if count < 2:
-        yield Check(NAME, claim, "does_not_apply", "", "measured", "only one row is known")
-    else:
-        yield Check(NAME, claim, status, f"max |Δlogit| {worst:.0e}", "measured", reason, {"row": at} if worst else {})
-    yield Result({"largest": worst, "row": at})
+    reason = f"earlier rows move when row {row} changes" if worst else ""
+    yield Check(NAME, checks.NO_LEAK, status, f"max |Δlogit| {worst:.0e}", "measured", reason, {"row": row} if worst else {})
+    yield Result({"largest": worst, "row": row})
+
+
+def _logits(run: Run, values: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    """All known rows in one call, without a cache: `[b, t, v]`."""
+    scenario, source = run.place.scenario, given.source_rows(run.place.scenario)
+    inputs = Inputs(Rows(values, lengths).to(run.device), source and source.to(run.device), given.visibility(scenario))
+    with torch.no_grad():
+        state = run.model.initial_state(len(values))  # type: ignore[operator]
+        outputs, _ = run.model(inputs, state, listening(scenario, [0] * len(values), None))
+    return outputs.values

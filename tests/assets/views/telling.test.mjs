@@ -65,10 +65,10 @@ test("the note: the newest notice with its offer, the clipping, the weights", ()
   assert.deepEqual(note(world({ notices: [{ message: "old" }, { message: "new", offer }] })), { text: "new", offer });
   assert.equal(note(training({ norm: 1.88, clip_factor: 0.53 })).text, "Gradient norm 1.880 is above 1: this update is scaled by 0.530.");
   assert.equal(note(training({ norm: 0.5, clip_factor: 1 })).text, "Gradient norm 0.500 is within 1: not clipped.");
-  assert.equal(weightsNote({ kind: "trained", source: { steps: 2000, loss: 0.03, seed: 7 }, updates: 0 }), "Weights: trained (2,000 steps, loss 0.030, seed 7).");
-  assert.equal(weightsNote({ kind: "random", source: { seed: 7 }, updates: 0 }), "Weights: random (seed 7).");
-  assert.equal(weightsNote({ kind: "changed", source: { steps: 1 }, updates: 3 }), "Weights: changed here; before that trained (1 step), then 3 updates here.");
-  assert.equal(weightsNote({ kind: "changed", source: { seed: 7 }, updates: 1 }), "Weights: changed here; before that random (seed 7), then 1 update here.");
+  assert.equal(weightsNote({ kind: "trained", source: { steps: 2000, loss: 0.03, seed: 7 } }), "Weights: trained (2,000 steps, loss 0.030, seed 7).");
+  assert.equal(weightsNote({ kind: "random", source: { seed: 7 } }), "Weights: random (seed 7).");
+  assert.equal(weightsNote({ kind: "trained", source: { steps: 1 } }, 3), "Weights: changed here; before that trained (1 step), then 3 updates here.");
+  assert.equal(weightsNote({ kind: "random", source: { seed: 7 } }, 1), "Weights: changed here; before that random (seed 7), then 1 update here.");
   const history = new Map([[3, { phase: "train", step: 411 }]]);
   assert.deepEqual([offerName(offer, history), offerName(offer, new Map()), offerName({ kind: "undo" }, history)], ["Back to update 411", "Go back", "Undo"]);
   assert.deepEqual([place(world()), place(training())], ["decode 2", "update 4"]);

@@ -44,7 +44,7 @@ export const world = (more = {}, look = {}) => ({
   playing: { playing: false, unit: "step", rate: 2 }, curve: { updates: [], loss: [], norm: [], validation: [] },
   opened: {
     scenario: { masks: [], policy: { kind: "greedy", temperature: 1, top_k: null, top_p: 1 }, training: { clip_norm: 1 }, requests: [{}] },
-    weights: { kind: "trained", source: { steps: 2000, loss: 0.03, seed: 7 }, updates: 0 }, vocabulary: { source: [], target: Array(20).fill("w") },
+    weights: { kind: "trained", source: { steps: 2000, loss: 0.03, seed: 7 } }, vocabulary: { source: [], target: Array(20).fill("w") },
     relations: [relation("source_self", "s", "s", "encoder.layer{layer}.self", full), relation("target_self", "t", "t", "decoder.layer{layer}.self", causal), relation("cross", "t", "s", "decoder.layer{layer}.cross", full)],
   },
   schema: { taps },
