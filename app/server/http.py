@@ -23,7 +23,6 @@ from app.session import link
 from app.session.catalogue_view import catalogue
 from app.session.events import Problem, Refused
 from app.session.problems import refused, shorten
-from app.session.problems import 
 from app.session.scenario import Scenario, parse
 from models.parts.read import ReadError, read
 

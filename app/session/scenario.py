@@ -16,8 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from app.session.events import Problem, Refused
-from app.session.problems import refused as refused
-from app.session.problems import shorten as shorten
+from app.session.problems import refused, shorten
 from models import Phase, Spec
 from models.catalogue import architectures, read_config, tasks
 from models.tasks import Task
