@@ -219,11 +219,12 @@ class Told:
     def share(self, command: Share) -> Shared:
         path = list(self.timeline.path())[::-1]
         log: list[dict[str, Any]] = []
+        undone = any(m.kind == "undo" for m in path)  # it counts changes, so all of them must stay
         for moment in path[1:]:
             done = json.loads(moment.command)
             if log and log[-1]["command"] == done:
                 log[-1]["times"] += 1
-            elif log and _replaces(done, log[-1]["command"]):
+            elif log and not undone and _replaces(done, log[-1]["command"]):
                 log[-1] = {"command": done, "times": 1}
             else:
                 log.append({"command": done, "times": 1})
@@ -234,5 +235,9 @@ class Told:
 
 
 def _replaces(command: dict[str, Any], earlier: dict[str, Any]) -> bool:
-    """Whether a change sets again just what the change before it set (a mask painted stroke by stroke)."""
-    return command["kind"] == earlier["kind"] == "change" and command["fields"].keys() == earlier["fields"].keys()
+    """Whether a change sets again just what the change before it set (a mask painted stroke by stroke).
+
+    Requests are left alone: setting others and then the same again begins the text anew.
+    """
+    both = command["kind"] == earlier["kind"] == "change" and command["fields"].keys() == earlier["fields"].keys()
+    return both and "requests" not in command["fields"]
