@@ -13,7 +13,7 @@ import { h } from "./dom.mjs";
  */
 
 const MOST_SELECTORS = 64;
-/** How long a step or a new epoch may keep the page from painting, ms. */
+/** How long a new epoch may keep the page from painting, ms. */
 const PATIENCE = 100;
 
 /** Import every view; one that cannot be loaded is told and left out.
@@ -163,10 +163,9 @@ export class Registry {
     if (drawn.length) this.drawn(Math.max(...drawn));
   }
 
-  /** While a step arrives, and between a new epoch and its first values, the old picture stays, for a moment: one step is painted
-   * once, and the server has the processor until it is done. */
+  /** Between a new epoch and its first values the old picture stays, for a moment. */
   held() {
-    if (!this.store.unsettled && !this.store.moving) {
+    if (!this.store.unsettled) {
       this.unsettledSince = 0;
       return false;
     }

@@ -22,6 +22,9 @@ function firstWorld() {
   };
 }
 
+/** How long listeners wait for the rest of a step, ms. */
+const PATIENCE = 100;
+
 /** Keeps the world and tells listeners which parts of it changed. */
 export class Store {
   constructor() {
@@ -32,11 +35,13 @@ export class Store {
     this.seq = -1;
     /** An epoch began and nothing of it was recorded yet: painting now would mix old values with new rows. */
     this.unsettled = false;
-    /** The run moved and its checks did not come yet; its values come between the two. */
-    this.moving = false;
+    /** While a step arrives: what listeners will be told of when all of it is here. @type {string[] | null} */
+    this.arriving = null;
+    /** @type {any} */
+    this.patience = 0;
     /** Values frames that were taken in and not acknowledged yet. @type {number[]} */
     this.drawn = [];
-    /** @type {((parts: string[], frame?: Frame) => void)[]} */
+    /** @type {((parts: string[]) => void)[]} */
     this.listeners = [];
     /** What each view wants, as the text of its selectors. @type {Map<string, string[]>} */
     this.plan = new Map();
@@ -48,7 +53,7 @@ export class Store {
     this.blocks = new Map();
   }
 
-  /** @param {(parts: string[], frame?: Frame) => void} listener */
+  /** @param {(parts: string[]) => void} listener */
   listen(listener) {
     this.listeners.push(listener);
   }
@@ -60,9 +65,26 @@ export class Store {
     this.tell(Object.keys(change));
   }
 
-  /** @param {string[]} parts @param {Frame} [frame] */
-  tell(parts, frame) {
-    for (const listener of this.listeners) listener(parts, frame);
+  /** @param {string[]} parts */
+  tell(parts) {
+    if (this.arriving) this.arriving.push(...parts);
+    else for (const listener of this.listeners) listener(parts);
+  }
+
+  /** A step begins to arrive. It ends with its checks; until then nothing is told, so that one step is one picture. */
+  arrives() {
+    this.arriving ??= [];
+    clearTimeout(this.patience);
+    this.patience = setTimeout(() => this.arrived(), PATIENCE);
+  }
+
+  /** All of the step is here, or it takes too long. */
+  arrived() {
+    const parts = this.arriving;
+    if (!parts) return;
+    clearTimeout(this.patience);
+    this.arriving = null;
+    this.tell([...new Set(parts)]);
   }
 
   /** What is watched from now on: pieces of values with this mark name a place in this list. The rest is forgotten.
@@ -83,13 +105,15 @@ export class Store {
    * @param {Frame} frame */
   apply(frame) {
     if (frame.kind === "pong") return;
-    if (frame.kind === "values") return frame.event.fetched ? this.tell([], frame) : this.applyValues(frame);
+    if (frame.kind === "values") return frame.event.fetched ? this.tell([]) : this.applyValues(frame);
     this.session = frame.session;
     if (frame.kind === "welcome" && !frame.event.resumed) this.seq = 0;
     else this.seq = Math.max(this.seq, frame.seq);
     if (frame.epoch !== this.epoch) this.begin(frame.epoch);
+    if (frame.kind === "moved") this.arrives();
     const parts = this.take(frame.kind, frame.event, frame);
-    if (parts.length) this.tell(parts, frame);
+    if (parts.length) this.tell(parts);
+    if (frame.kind === "checked") this.arrived();
   }
 
   /** @param {number} epoch */
@@ -100,7 +124,7 @@ export class Store {
 
   /** The picture is whole again: the command was answered or its values came. */
   settle() {
-    this.moving = false;
+    this.arrived();
     if (!this.unsettled) return;
     this.unsettled = false;
     for (const known of this.blocks.values()) for (const [key, block] of known) if (block.epoch !== this.epoch) known.delete(key);
@@ -114,7 +138,7 @@ export class Store {
     if (frame.event.keyframe) for (const known of this.blocks.values()) known.clear();
     for (const piece of frame.event.pieces) this.merge(piece, /** @type {Tensor} */ (frame.tensors.get(piece.array.tensor)), frame.epoch);
     this.unsettled = false;
-    this.tell(["values"], frame);
+    this.tell(["values"]);
   }
 
   /** @param {any} piece @param {Tensor} tensor @param {number} epoch */
@@ -145,7 +169,6 @@ export class Store {
       case "moved":
         for (const node of event.nodes) w.history.set(node.id, node);
         w.moved = event;
-        this.moving = true;
         w.notices = w.notices.filter((n) => n.at === event.at || n.at === null);
         return ["moved", "history", "notices"];
       case "curve":
@@ -153,7 +176,6 @@ export class Store {
         return ["curve"];
       case "checked":
         w.checked = event;
-        this.moving = false;
         return ["checked"];
       case "playing":
         w.playing = event;

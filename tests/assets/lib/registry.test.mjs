@@ -130,17 +130,6 @@ test("nothing is painted between a new epoch and its values", () => {
   assert.equal(moved.draws, 2);
 });
 
-test("a step is painted once, when all of it is here", () => {
-  const map = view("map", { draw: (_, world) => [world.moved, world.values("map", 0), world.checked, map.draws++] });
-  const { store, frame: next } = page(map);
-  store.apply(decode(frame("moved", { at: 5, phase: "decode", nodes: [] }, { seq: 2 })));
-  next();
-  assert.equal(map.draws, 1);
-  store.apply(decode(frame("checked", { at: 5, checks: [] }, { seq: 3 })));
-  next();
-  assert.equal(map.draws, 2);
-});
-
 test("a file that cannot be loaded, or holds no view, is told and left out", async (t) => {
   const told = t.mock.method(console, "error", () => {});
   const files = { a: { default: view("a") }, b: {}, c: null };

@@ -53,6 +53,30 @@ test("between a new epoch and its values the picture is not settled; old values 
   assert.deepEqual(store.world.values("view", 0), []);
 });
 
+test("a step is told at once, when all of it is here", () => {
+  const store = watching();
+  const told = [];
+  store.listen((parts) => told.push(parts));
+  store.apply(decode(frame("moved", { at: 1, nodes: [] }, { seq: 2 })));
+  store.apply(decode(values(["t"], [1], [1], { seq: 2 })));
+  assert.deepEqual(told, []);
+  store.apply(decode(frame("checked", { at: 1, checks: [] }, { seq: 3 })));
+  assert.deepEqual(told, [["moved", "history", "notices", "values", "checked"]]);
+});
+
+test("a step that does not end is told after a moment, and with the answer", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const store = watching();
+  const told = [];
+  store.listen((parts) => told.push(parts[0]));
+  store.apply(decode(frame("moved", { at: 1, nodes: [] }, { seq: 2 })));
+  t.mock.timers.tick(100);
+  assert.deepEqual(told, ["moved"]);
+  store.apply(decode(frame("moved", { at: 2, nodes: [] }, { seq: 3 })));
+  store.settle();
+  assert.deepEqual(told, ["moved", "moved"]);
+});
+
 test("a glob gives several, and what is not watched any more is forgotten", () => {
   const store = watching();
   store.apply(decode(values(["t"], [1], [1], { keyframe: true, path: "layer0" })));
