@@ -53,7 +53,7 @@ addEventListener("click", (event) => { bench.clicked = event.timeStamp; }, true)
 WATCH_LOOKBACK = """() => {
   const { registry } = lookback;
   const draw = registry.draw;
-  registry.draw = (placed) => { draw.call(registry, placed); bench.updated(); };
+  registry.draw = (placed) => { const paint = draw.call(registry, placed); bench.updated(); return paint; };
   const real = (m) => m.type !== "attributes" || m.target.getAttribute(m.attributeName) !== m.oldValue;
   const observer = new MutationObserver((records) => records.some(real) && bench.updated());
   const all = { subtree: true, childList: true, characterData: true, attributes: true, attributeOldValue: true };

@@ -158,7 +158,8 @@ export class Registry {
     this.waiting = false;
     if (this.asks) this.plan();
     if (this.held()) return this.ask();
-    for (const p of this.placed) if (p.shown && p.dirty) this.draw(p);
+    const pictures = this.placed.filter((p) => p.shown && p.dirty).map((p) => ({ p, paint: this.draw(p) }));
+    for (const { p, paint } of pictures) if (typeof paint === "function") this.attempt(p, paint);
     const drawn = this.store.drawn.splice(0);
     if (drawn.length) this.drawn(Math.max(...drawn));
   }
@@ -173,13 +174,20 @@ export class Registry {
     return performance.now() - this.unsettledSince < PATIENCE;
   }
 
-  /** @param {Placed} p */
+  /** @param {Placed} p @returns {void | (() => void)} what paints its canvases */
   draw(p) {
     p.dirty = false;
     p.reads = new Set();
-    try {
+    return this.attempt(p, () => {
       if (!p.mounted || p.failed) this.mount(p);
-      p.view.draw(p.element, watched(this.store.world, p.reads), this.context);
+      return p.view.draw(p.element, watched(this.store.world, p.reads), this.context);
+    });
+  }
+
+  /** @template T @param {Placed} p @param {() => T} act @returns {T | void} */
+  attempt(p, act) {
+    try {
+      return act();
     } catch (error) {
       this.fail(p, error);
     }

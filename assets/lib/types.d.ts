@@ -91,6 +91,10 @@ export interface View {
   wants(world: World): Selector[];
   /** Called once with the empty element, before the first draw. */
   mount?(element: HTMLElement, context: Context): void;
-  /** Paint. Called in an animation frame, at most once a frame. Never rebuild the DOM when only numbers changed. */
-  draw(element: HTMLElement, world: World, context: Context): void;
+  /**
+   * Paint. Called in an animation frame, at most once a frame. Never rebuild the DOM when only numbers changed. Canvases are best
+   * painted in a function that is returned: it is called when every view has changed its part of the page, so that the browser
+   * lays the page out once (to set a canvas's font makes it do so).
+   */
+  draw(element: HTMLElement, world: World, context: Context): void | (() => void);
 }

@@ -107,9 +107,9 @@ export default {
     const path = shownPath(world);
     readPart.hidden = path !== null;
     valuePart.hidden = path === null;
-    if (path === null) readArithmetic(readPart, world, state, () => this.draw(element, world, context));
-    else grids(valuePart.firstElementChild, world, tap);
-    tapList(taps, world, context, state, () => this.draw(element, world, context));
+    const again = () => this.draw(element, world, context)?.();
+    tapList(taps, world, context, state, again);
+    return path === null ? readArithmetic(readPart, world, state, again) : grids(valuePart.firstElementChild, world, tap);
   },
 };
 
@@ -125,7 +125,7 @@ function pairs(element, all) {
   list(element, all.flatMap(([name, value]) => [{ name, tag: "dt", said: name }, { name, tag: "dd", said: value }]), (p) => `${p.tag} ${p.name}`, (p) => h(p.tag), (node, p) => text(node, p.said));
 }
 
-/** @param {any} part @param {World} world @param {{most: number}} state @param {() => void} again */
+/** @param {any} part @param {World} world @param {{most: number}} state @param {() => void} again @returns {void | (() => void)} */
 function readArithmetic(part, world, state, again) {
   const [formula, head, table, note, vecs, scale] = part.children;
   const found = arithmetic(world, read.readCells(world, "inspector", 1), read.readCells(world, "inspector", 0));
@@ -148,7 +148,7 @@ function readArithmetic(part, world, state, again) {
   text(foot.lastElementChild.children[1], figure(found.sum.exp));
   text(foot.lastElementChild.children[2], figure(found.sum.weight));
   text(note, `exp of (score − ${figure(found.top, 2)}); weight = exp / sum`);
-  mixture(vecs, scale, world, found, state, again);
+  return mixture(vecs, scale, world, found, state, again);
 }
 
 /** Weights times values, and the recorded sum.
@@ -173,7 +173,6 @@ function mixture(vecs, scale, world, found, state, again) {
     text(row.firstElementChild, p.said);
     const s = statistics(p.values);
     set(row.lastElementChild, "aria-label", `${plural(p.values.length, "number")} from ${figure(s.min, 2)} to ${figure(s.max, 2)}`);
-    draw.vector(row.lastElementChild, p.values, { max: state.most || 1, diverging: true });
   });
   scale.hidden = !parts.length;
   text(scale.children[0], `−${figure(state.most, 1)}`);
@@ -183,6 +182,7 @@ function mixture(vecs, scale, world, found, state, again) {
     state.most = 0;
     again();
   };
+  return () => parts.forEach((p, i) => draw.vector(/** @type {any} */ (vecs.children[i].lastElementChild), p.values, { max: state.most || 1, diverging: true }));
 }
 
 /** The largest size among numbers, rounded up to a tenth; 0 where there is none.
@@ -200,10 +200,12 @@ function grids(element, world, tap) {
   const nothing = !shownSides.length ? [{ name: parameter ? "A parameter: its gradient norm is in the contract." : "Not computed at this moment.", known: null }] : [];
   const all = [...shownSides, ...nothing];
   list(element, all, (s) => s.name, (s) => h("figure", { class: "grid" }, h("figcaption", { class: "note" }), s.known ? h("canvas", { role: "img" }) : null));
-  all.forEach((s, i) => {
-    if (s.known) grid(element.children[i], world, s.name, s.known);
-    else text(/** @type {any} */ (element.children[i].firstElementChild), s.name);
+  const pictures = all.map((s, i) => {
+    if (s.known) return grid(element.children[i], world, s.name, s.known);
+    text(/** @type {any} */ (element.children[i].firstElementChild), s.name);
+    return () => {};
   });
+  return () => pictures.forEach((paint) => paint());
 }
 
 /** @param {any} element @param {World} world @param {string} name @param {import("../lib/types").Known} known */
@@ -220,8 +222,10 @@ function grid(element, world, name, known) {
   set(canvas, "aria-label", element.firstElementChild.textContent);
   const focus = read.focus(world);
   const owned = m.rowAxis && read.relation(world)?.info.query === m.rowAxis.replace("'", "");
-  draw.cellMap(canvas, { rows: m.rows, columns: m.columns, value: (r, c) => m.at(r, c), gap: 0.5, scale: { max: most, diverging: s.min < 0 }, left: owned ? 8 : 0 });
-  if (owned && focus.row >= 0 && focus.row < m.rows) marker(canvas, focus.row, m.rows);
+  return () => {
+    draw.cellMap(canvas, { rows: m.rows, columns: m.columns, value: (r, c) => m.at(r, c), gap: 0.5, scale: { max: most, diverging: s.min < 0 }, left: owned ? 8 : 0 });
+    if (owned && focus.row >= 0 && focus.row < m.rows) marker(canvas, focus.row, m.rows);
+  };
 }
 
 /** A pointer to the current row, left of the picture.

@@ -65,9 +65,10 @@ export default {
     relations(side.children[0], world, context);
     minis(side.children[1], world, context);
     legend(side, doing);
-    paint(doing);
+    prepare(doing);
     clearTimeout(doing.table);
     doing.table = setTimeout(() => fillTable(table, world, values(world)), 400);
+    return () => paint(doing);
   },
 };
 
@@ -172,24 +173,37 @@ function largest(world) {
   return Math.ceil(most * 2) / 2;
 }
 
-/** The large map and its read-out.
+/** What the large map stands on and what is said beside it: all that is no canvas.
  * @param {Doing} doing */
-function paint(doing) {
+function prepare(doing) {
   const { world, pan: p } = doing;
   const at = read.relation(world);
-  if (!at) return;
+  if (!at) return null;
   const number = values(world);
-  const marked = world.look.lock ? { row: world.look.lock.row, column: world.look.lock.key } : focusCell(world, number.weight);
   const room = () => viewport(...draw.boxOf(p.element), ...extent(world, at.info), p.left, p.top);
-  const before = room();
-  ground(p, before.width, before.height);
-  follows(doing, before, marked);
-  seen(p);
-  const window = room();
+  const { width, height } = room();
+  ground(p, width, height);
   const [queries, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
   const mask = world.look.show === "mask";
   const value = mask ? () => 1 : number.shown;
   const state = cellState(at.info, at.layer, queries, keys, value, doing.stroke, mask || world.look.editing);
+  const out = /** @type {any} */ (p.element.nextElementSibling);
+  readout(world, doing.hover, number, state).forEach((said, i) => text(out.children[i], said));
+  set(p.canvas, "aria-label", `${at.info.title}, layer ${at.layer + 1} head ${at.head + 1}. Arrow keys move, Enter locks${world.look.editing ? ", X changes the mask" : ""}.`);
+  return { at, number, room, mask, value, state };
+}
+
+/** The large map and its read-out.
+ * @param {Doing} doing */
+function paint(doing) {
+  const { world, pan: p } = doing;
+  const prepared = prepare(doing);
+  if (!prepared) return;
+  const { at, number, room, mask, value, state } = prepared;
+  const marked = world.look.lock ? { row: world.look.lock.row, column: world.look.lock.key } : focusCell(world, number.weight);
+  follows(doing, room(), marked);
+  seen(p);
+  const window = room();
   const geo = draw.cellMap(p.canvas, {
     ...labels(world, at.info, window), rows: window.rows, columns: window.columns, left: window.left, top: window.top, right: 2, bottom: 2, maxCell: 46,
     values: !mask, format: cellFigure, value: (r, c) => value(r + window.row, c + window.column), state: (r, c) => state(r + window.row, c + window.column),
@@ -199,9 +213,6 @@ function paint(doing) {
     const found = geo.at(point.offsetX, point.offsetY);
     return found ? { row: found.row + window.row, column: found.column + window.column } : null;
   };
-  const out = /** @type {any} */ (p.element.nextElementSibling);
-  readout(world, doing.hover, number, state).forEach((said, i) => text(out.children[i], said));
-  set(p.canvas, "aria-label", `${at.info.title}, layer ${at.layer + 1} head ${at.head + 1}. Arrow keys move, Enter locks${world.look.editing ? ", X changes the mask" : ""}.`);
 }
 
 /** How many rows and columns the map has places for: what grows reserves some.

@@ -74,7 +74,8 @@ export default {
     const items = [...all, ...(all.length ? [{ id: "line", ...sum }] : [])];
     const place = /** @type {any} */ (element.children[1]);
     list(place, items, (b) => b.id, bankElement);
-    items.forEach((b, i) => (b.id === "line" ? line(place.children[i], b) : paint(place.children[i], world, b)));
+    const pictures = items.map((b, i) => (b.id === "line" ? line(place.children[i], b) : paint(place.children[i], world, b)));
+    return () => pictures.forEach((picture) => picture());
   },
 };
 
@@ -96,12 +97,14 @@ function paint(element, world, bank) {
   const kept = rows.filter((r) => read.known(r)).length;
   const canvas = element.lastElementChild;
   set(canvas, "aria-label", bank.owner ? `${bankName(bank)}: ${plural(kept, "row")} kept, ${bankNote(bank)}` : `State: ${bankNote(bank)}`);
-  const [g, width, height] = draw.fit(canvas);
-  const reserve = bank.grows ? 2 : 0;
-  const places = bank.owner ? Math.max(rows.length, kept + reserve) : 1;
-  const step = Math.max(5, Math.min(45, width / places));
-  const first = Math.max(0, kept + reserve - Math.floor(width / step));
-  for (let i = first; i < places; i++) slot(g, (i - first) * step, step - (step > 12 ? 3 : 1), height, bank, rows[i] ?? null);
+  return () => {
+    const [g, width, height] = draw.fit(canvas);
+    const reserve = bank.grows ? 2 : 0;
+    const places = bank.owner ? Math.max(rows.length, kept + reserve) : 1;
+    const step = Math.max(5, Math.min(45, width / places));
+    const first = Math.max(0, kept + reserve - Math.floor(width / step));
+    for (let i = first; i < places; i++) slot(g, (i - first) * step, step - (step > 12 ? 3 : 1), height, bank, rows[i] ?? null);
+  };
 }
 
 /** @param {CanvasRenderingContext2D} g @param {number} x @param {number} w @param {number} height @param {Bank} bank @param {read.Row | null} row */
@@ -138,21 +141,23 @@ function line(element, sum) {
   text(element.firstElementChild.lastElementChild, sum.perRow ? `${bytes(Math.max(0, at(limit)))} at row ${limit}` : "it does not grow");
   const canvas = element.lastElementChild;
   set(canvas, "aria-label", `${bytes(sum.now)} at ${plural(rows, "row")}; ${sum.perRow ? `${bytes(sum.perRow)} for each further row` : "no further row makes it larger"}`);
-  const [g, width, height] = draw.fit(canvas);
-  const x = (/** @type {number} */ n) => 6 + ((n - 1) / (limit - 1)) * (width - 14);
-  const y = (/** @type {number} */ v) => height - 8 - (Math.max(0, v) / Math.max(1, at(limit))) * (height - 18);
-  g.lineWidth = 2;
-  g.strokeStyle = draw.css("--k-fill");
-  for (const [from, to, dash] of /** @type {[number, number, number[]][]} */ ([[1, rows, []], [rows, limit, [3, 3]]])) {
-    g.setLineDash(dash);
+  return () => {
+    const [g, width, height] = draw.fit(canvas);
+    const x = (/** @type {number} */ n) => 6 + ((n - 1) / (limit - 1)) * (width - 14);
+    const y = (/** @type {number} */ v) => height - 8 - (Math.max(0, v) / Math.max(1, at(limit))) * (height - 18);
+    g.lineWidth = 2;
+    g.strokeStyle = draw.css("--k-fill");
+    for (const [from, to, dash] of /** @type {[number, number, number[]][]} */ ([[1, rows, []], [rows, limit, [3, 3]]])) {
+      g.setLineDash(dash);
+      g.beginPath();
+      g.moveTo(x(from), y(at(from)));
+      g.lineTo(x(to), y(at(to)));
+      g.stroke();
+    }
+    g.setLineDash([]);
+    g.fillStyle = draw.css("--ink");
     g.beginPath();
-    g.moveTo(x(from), y(at(from)));
-    g.lineTo(x(to), y(at(to)));
-    g.stroke();
-  }
-  g.setLineDash([]);
-  g.fillStyle = draw.css("--ink");
-  g.beginPath();
-  g.arc(x(rows), y(sum.now), 4, 0, 7);
-  g.fill();
+    g.arc(x(rows), y(sum.now), 4, 0, 7);
+    g.fill();
+  };
 }

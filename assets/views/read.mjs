@@ -93,11 +93,13 @@ export default {
   draw(element, world, context) {
     tabs(/** @type {any} */ (element.firstElementChild), world, context, "request");
     const p = /** @type {import("../lib/pan.mjs").Pan} */ (pans.get(element));
-    const paint = () => strips(p, world);
-    p.redraw = paint;
-    const geo = paint();
+    p.redraw = () => void strips(p, world);
     set(p.canvas, "aria-label", description(world, read.readCells(world, "read")));
-    p.canvas.onclick = (event) => geo && lockAt(event, p, geo, world, context);
+    prepare(p, world);
+    return () => {
+      const geo = strips(p, world);
+      p.canvas.onclick = (event) => geo && lockAt(event, p, geo, world, context);
+    };
   },
 };
 
@@ -113,17 +115,26 @@ export function tabs(element, world, context, word) {
   });
 }
 
+/** Where the strips lie; the ground is made as wide as they are.
+ * @param {import("../lib/pan.mjs").Pan} p @param {World} world @returns {Layout | null} */
+function prepare(p, world) {
+  const at = read.relation(world);
+  if (!at) return null;
+  const geo = layout(...draw.boxOf(p.element), Math.max(read.rows(world, at.info.key).length, places(world, at.info.query).length));
+  ground(p, geo.width);
+  return geo;
+}
+
 /** @param {import("../lib/pan.mjs").Pan} p @param {World} world @returns {Layout | null} */
 function strips(p, world) {
   const at = read.relation(world);
-  if (!at) return null;
+  const geo = prepare(p, world);
+  if (!at || !geo) return null;
   const weight = read.readCells(world, "read");
   const { row } = read.focus(world);
   const keys = read.rows(world, at.info.key);
   const queries = places(world, at.info.query);
   const count = Math.max(keys.length, queries.length);
-  const geo = layout(...draw.boxOf(p.element), count);
-  ground(p, geo.width);
   follow(p, "row", `${world.moved?.at} ${row} ${count}`, row < 0 ? null : { left: geo.x(row) - geo.left - geo.slot, right: geo.x(row) + 3 * geo.slot });
   const [g, width, height, scrolled] = seen(p);
   g.save();

@@ -54,6 +54,17 @@ test("a view is drawn again when the box of one of its canvases changed", () => 
   assert.equal(map.draws, 2);
 });
 
+test("pictures are painted when every view has changed its part of the page", (t) => {
+  const told = t.mock.method(console, "error", () => {});
+  const order = [];
+  const one = (id) => view(id, { draw: () => (order.push(`draw ${id}`), () => order.push(`paint ${id}`)) });
+  const bad = view("bad", { draw: () => () => { throw new Error("no font"); } });
+  const { slot } = page(one("a"), bad, one("b"));
+  assert.deepEqual(order, ["draw a", "draw b", "paint a", "paint b"]);
+  assert.match(slot("map").textContent, /“bad” could not be drawn: Error: no font/);
+  assert.equal(told.mock.callCount(), 1);
+});
+
 test("views of another phase are hidden, neither drawn nor watched", () => {
   const train = view("train", { phases: ["train"], wants: () => [{ path: "gradient" }] });
   const decode_ = view("decode", { wants: () => [{ path: "weights" }] });
