@@ -5,33 +5,13 @@ import * as draw from "../lib/canvas.mjs";
 import { h, list, set } from "../lib/dom.mjs";
 import { follow, ground, pan, seen } from "../lib/pan.mjs";
 import * as read from "../lib/reads.mjs";
+import { gutter, hidden, layout, unknownWord } from "../lib/strips.mjs";
 import { percent, probability, requestName, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
-/** @typedef {ReturnType<typeof layout>} Layout */
+/** @typedef {import("../lib/strips.mjs").Layout} Layout */
 
 const GHOST = 0.2; // an earlier row's read below this share is not drawn
-
-/** Where the places of both strips lie. Pure.
- * @param {number} width seen @param {number} height @param {number} places of the longer strip */
-export function layout(width, height, places) {
-  const small = width < 560;
-  const left = small ? 0 : 128;
-  const slot = Math.max(small ? 58 : 62, Math.min(92, (width - left - 4) / Math.max(1, places)));
-  const pad = slot > 70 ? 8 : 4;
-  const chip = height < 135 ? 24 : 30;
-  const ids = height >= 150;
-  const top = 14;
-  const bottom = height - chip - (ids ? 30 : 17);
-  return {
-    small, left, slot, pad, chip, ids, top, bottom, size: slot > 80 ? 14 : slot > 66 ? 13 : 12,
-    width: left + places * slot + 4,
-    /** @param {number} i */
-    x: (i) => left + i * slot + pad / 2,
-    /** @param {number} i */
-    middle: (i) => left + (i + 0.5) * slot,
-  };
-}
 
 /** The places of the query strip: its rows, then the decision, then one that is not known yet.
  * @param {World} world @param {"s" | "t"} owner */
@@ -180,25 +160,6 @@ function ribbons(g, geo, reads, row) {
   }
 }
 
-/** @param {CanvasRenderingContext2D} g @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 */
-function hidden(g, x0, y0, x1, y1) {
-  const m = (y0 + y1) / 2;
-  g.setLineDash([3, 4]);
-  g.strokeStyle = draw.css("--ink-3");
-  g.lineWidth = 1.2;
-  g.beginPath();
-  g.moveTo(x0, y0);
-  g.bezierCurveTo(x0, m, x1, m, x1, y1);
-  g.stroke();
-  g.setLineDash([]);
-  const [x, y] = [x0 + (x1 - x0) * 0.3, y0 + (y1 - y0) * 0.36];
-  g.fillStyle = draw.css("--surface");
-  g.beginPath();
-  g.arc(x, y, 8, 0, 7);
-  g.fill();
-  draw.cross(g, x, y);
-}
-
 /** @param {CanvasRenderingContext2D} g @param {Layout} geo @param {read.Row} row @param {number} i @param {boolean} top */
 function keyChip(g, geo, row, i, top) {
   draw.font(g, 480, 10.5, true);
@@ -213,19 +174,6 @@ function keyChip(g, geo, row, i, top) {
 function placeName(geo, i, row) {
   if (row.text) return `${i} “${shown(row.text)}”`;
   return geo.ids && geo.slot > 76 && row.id >= 0 ? `${i} · id ${row.id}` : String(i);
-}
-
-/** A word that the vocabulary does not have: its place is underlined with dots.
- * @param {CanvasRenderingContext2D} g @param {Layout} geo @param {number} i @param {number} y */
-function unknownWord(g, geo, i, y) {
-  g.setLineDash([1.5, 3]);
-  g.strokeStyle = draw.css("--ink");
-  g.lineWidth = 1.5;
-  g.beginPath();
-  g.moveTo(geo.x(i) + 8, y + geo.chip - 5);
-  g.lineTo(geo.x(i) + geo.slot - geo.pad - 8, y + geo.chip - 5);
-  g.stroke();
-  g.setLineDash([]);
 }
 
 /** The share of each read beside its key; the largest on its ribbon.
@@ -299,19 +247,6 @@ function decision(g, geo, world, queries) {
   g.fillStyle = draw.css("--surface");
   g.fillRect((x0 + x1) / 2 - room / 2, lane - 8, room, 16);
   draw.label(g, said, (x0 + x1) / 2, lane, { size: 11, weight: 560, align: "center", color: "--d" });
-}
-
-/** @param {CanvasRenderingContext2D} g @param {Layout} geo @param {any} info */
-function gutter(g, geo, info) {
-  const name = (/** @type {string} */ owner) => (owner === "s" ? "Source rows" : "Target rows");
-  const [up, down] = [geo.top + geo.chip / 2, geo.bottom + geo.chip / 2];
-  draw.label(g, name(info.key), 0, up - 8, { size: 13, weight: 620, color: "--ink" });
-  draw.tag(g, "K", "k", 0, up + 10);
-  draw.tag(g, "V", "v", 19, up + 10);
-  draw.label(g, "are read", 42, up + 10, { size: 11, color: "--ink-3" });
-  draw.label(g, name(info.query), 0, down - 8, { size: 13, weight: 620, color: "--ink" });
-  draw.tag(g, "Q", "q", 0, down + 10);
-  draw.label(g, "do the reading", 23, down + 10, { size: 11, color: "--ink-3" });
 }
 
 /** A click on a query locks its largest read; a click on a key locks that read of the current row.

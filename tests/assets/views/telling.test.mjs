@@ -6,7 +6,8 @@ import test from "node:test";
 import { destination, summary } from "../../../assets/views/checks.mjs";
 import { bankNote, banks, total } from "../../../assets/views/memory.mjs";
 import { distribution, outcome, policyName, whole } from "../../../assets/views/next.mjs";
-import { keyReads, layout, places } from "../../../assets/views/read.mjs";
+import { keyReads, places } from "../../../assets/views/read.mjs";
+import { layout } from "../../../assets/lib/strips.mjs";
 import { note, offerName, place, sentence, weightsNote } from "../../../assets/views/sentence.mjs";
 import { candidate, request, row, training, world } from "./world.mjs";
 
