@@ -63,16 +63,17 @@ def prompt(rows: int) -> list[int]:
     return [BOS, *target.encode(_words(target.words, rows - 1))]
 
 
-def decoding(model: nn.Module, rows: int) -> Iterator[list[Tensor]]:
-    """Greedy decoding as a bare app does it: for each call the new rows of every layer's weights, `[h, t, t']`; prefill first."""
+def decoding(model: nn.Module, rows: int) -> Iterator[tuple[list[str], Tensor]]:
+    """Greedy decoding as a bare app does it: for each call its new words and their rows of every map, `[8, t, t']`; prefill first."""
+    words = tasks()["language_model"].target.words
     state = model.initial_state(1)  # type: ignore[operator]
     ids = prompt(rows)
     while True:
         tap = Weights()
         with torch.no_grad():
             outputs, state = model(Inputs(pad([ids])), state, tap)
+        yield [words[i] for i in ids], torch.cat([w[0] for w in tap.kept])
         ids = [int(outputs.values[0, -1].argmax())]
-        yield [w[0] for w in tap.kept]
 
 
 def silent(model: nn.Module, inputs: Inputs, state: Any) -> None:

@@ -27,13 +27,13 @@ async def page(request: Request) -> FileResponse:
 async def ws(socket: WebSocket) -> None:
     """Text `reset ROWS` begins anew, `step` decodes one row; either is answered with weights of the new rows, `[map, t, t']`."""
     await socket.accept()
-    run: Iterator[list[Tensor]] = iter(())
+    run: Iterator[tuple[list[str], Tensor]] = iter(())
     try:
         while True:
             what, _, rows = (await socket.receive_text()).partition(" ")
             if what == "reset":
                 run = decoding(MODEL, int(rows))
-            await socket.send_bytes(torch.cat(next(run)).numpy().tobytes())
+            await socket.send_bytes(next(run)[1].numpy().tobytes())
     except WebSocketDisconnect:
         pass
 

@@ -24,27 +24,30 @@ MODEL = model()
 
 @dataclass
 class Run:
-    """One visitor's run: the maps so far, `[8, T, T]`."""
+    """One visitor's run: the words and the maps so far, `[8, T, T]`."""
 
-    calls: Iterator[list[Tensor]]
+    calls: Iterator[tuple[list[str], Tensor]]
+    words: list[str] = field(default_factory=list)
     maps: np.ndarray = field(default_factory=lambda: np.zeros((8, 0, 0), np.float32))
 
     def step(self) -> None:
-        new = torch.cat(next(self.calls)).numpy()
-        grown = np.zeros((8, new.shape[2], new.shape[2]), np.float32)
-        grown[:, : self.maps.shape[1], : self.maps.shape[2]] = self.maps
-        grown[:, self.maps.shape[1] :] = new
-        self.maps = grown
+        words, new = next(self.calls)
+        before, after = len(self.words), len(self.words) + len(words)
+        grown = np.zeros((8, after, after), np.float32)
+        grown[:, :before, :before] = self.maps
+        grown[:, before:] = new.numpy()
+        self.words, self.maps = [*self.words, *words], grown
 
 
 RUNS: dict[str, Run] = {}
 
 
-def figure(maps: np.ndarray) -> go.Figure:
+def figure(words: list[str], maps: np.ndarray) -> go.Figure:
+    names = [f"{i} {word}" for i, word in enumerate(words)]
     titles = [f"layer {layer + 1} head {head + 1}" for layer in range(2) for head in range(4)]
     fig = make_subplots(2, 4, subplot_titles=titles, horizontal_spacing=0.03, vertical_spacing=0.1)
     for i, weights in enumerate(maps):
-        fig.add_trace(go.Heatmap(z=weights, coloraxis="coloraxis"), 1 + i // 4, 1 + i % 4)
+        fig.add_trace(go.Heatmap(z=weights, x=names, y=names, coloraxis="coloraxis"), 1 + i // 4, 1 + i % 4)
     fig.update_layout(coloraxis={"cmin": 0, "cmax": 1, "colorscale": "Viridis"}, height=560, width=1050)
     fig.update_yaxes(autorange="reversed")
     return fig
@@ -75,7 +78,7 @@ def build() -> Dash:
             run = run or uuid.uuid4().hex
             RUNS[run] = Run(decoding(MODEL, rows))
         RUNS[run].step()
-        return figure(RUNS[run].maps), run
+        return figure(RUNS[run].words, RUNS[run].maps), run
 
     return app
 
