@@ -64,7 +64,7 @@ def prompt(rows: int) -> list[int]:
 
 
 def decoding(model: nn.Module, rows: int) -> Iterator[tuple[list[str], Tensor]]:
-    """Greedy decoding as a bare app does it: for each call its new words and their rows of every map, `[8, t, t']`; prefill first."""
+    """Greedy decoding as a bare app does it: each call's new words and their rows of every map, `[8, t, t']`; prefill first."""
     words = tasks()["language_model"].target.words
     state = model.initial_state(1)  # type: ignore[operator]
     ids = prompt(rows)
