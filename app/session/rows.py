@@ -87,7 +87,8 @@ def _target_rows(
     for i, row in enumerate([*typed, *own]):
         other = would.get((b, i))
         state: RowState = "unknown" if i >= read else "new" if i >= first_new else "known"
-        rows.append(replace(row, state=state, would=None if other is None else vocabulary.words[other]))
+        same = state == row.state and other is None  # nearly all of a long run: a copy of each would cost more than the row
+        rows.append(row if same else replace(row, state=state, would=None if other is None else vocabulary.words[other]))
     if not own:  # a right-padded prompt shows its padding; decode rows take those places
         rows += [PADDING] * (max(len(p) for p in reading.prompts) - len(rows))
     return tuple(rows)
