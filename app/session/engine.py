@@ -42,7 +42,6 @@ from app.session.events import (
     Analysis,
     Check,
     Event,
-    Notice,
     Refused,
     Schema,
 )
@@ -138,18 +137,23 @@ class Engine(Moving):
             raise Refused.one(
                 "log", total, f"at most {MAX_REPLAY} commands", f"The log holds {total} commands, allowed are {MAX_REPLAY}."
             )
-        scenario = parse(command.scenario)
-        yield from self._build(scenario, watch)
+        self._place(parse(command.scenario))
         self.earlier.clear()
         commands = (one for one, times in log for _ in range(times))
         for done, one in enumerate(commands, 1):
-            yield from (e for e in self._run(one, ()) if isinstance(e, Notice))
+            for _ in self._run(one, ()):
+                pass
             if done % 16 == 0:
                 yield Analysis("replay", done / total, None)
-        if log:
-            yield from self._joined(watch)
+        yield from self._joined(watch)
+        yield from self.warnings()
 
     def _build(self, scenario: Scenario, watch: Sequence[Selector]) -> Iterator[Event]:
+        self._place(scenario)
+        yield from self._joined(watch)
+        yield from self.warnings()
+
+    def _place(self, scenario: Scenario) -> None:
         """A new model and a new history. What stood before goes only when the new one stands."""
         model, loaded = weights.build(scenario, self.device)
         learner = Learner(model)
@@ -163,8 +167,6 @@ class Engine(Moving):
         self.loaded, self.heads, self.widths, self.schema, self.measured = loaded, heads, sizes, Schema(taps), {}
         self._dirty = False
         self.epoch += 1
-        yield from self._joined(watch)
-        yield from self.warnings()
 
     def _joined(self, watch: Sequence[Selector]) -> Iterator[Event]:
         yield from self.describe()

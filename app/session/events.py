@@ -203,6 +203,7 @@ class Moved:
     nodes: tuple[Node, ...]
     forward_ms: float
     updates: int  # made to the weights since they were built or loaded
+    unreadable: str | None = None  # the first tensor that is not finite, where that leaves nothing to choose from
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,14 @@ if TYPE_CHECKING:
     from app.session.engine import Engine
 
 
+FORMAT = 1  # of what `save` writes
+
+
 def save(engine: Engine) -> bytes:
     """Everything that `restore` needs: the length of the tree as u64, the tree, and the nearest snapshot (none: the build)."""
     at, _ = way(engine.snapshots, engine.timeline, parameters_before(engine.timeline.here))
     head = {
+        "format": FORMAT,
         "epoch": engine.epoch,
         "at": engine.timeline.at,
         "snapshot": at,
@@ -53,9 +57,11 @@ def _tree(timeline: Timeline) -> dict[str, Any]:
 
 
 def restore(engine: Engine, data: bytes) -> Engine:
-    """Fill a new engine. Raises ValueError (JSON, safetensors) for what `save` did not make."""
-    (length,) = struct.unpack_from("<Q", data)
+    """Fill a new engine. Raises ValueError for what this version's `save` did not make."""
+    length = int.from_bytes(data[:8], "little")
     head, packed = json.loads(data[8 : 8 + length]), data[8 + length :]
+    if head.get("format") != FORMAT:
+        raise ValueError(f"the saved run has format {head.get('format')!r}, this version reads format {FORMAT}")
     engine.timeline, engine.epoch = _timeline(head), head["epoch"]
     scenario = engine.timeline.here.place.scenario
     model, engine.loaded = weights.build(scenario, engine.device)

@@ -130,6 +130,7 @@ class Told:
             tuple(m.node() for m in nodes),
             forward,
             place.updates,
+            here.unreadable(place.written),
         )
 
     def _stages(self) -> tuple[tuple[StageTime, ...], dict[str, int]]:

@@ -28,7 +28,7 @@ from app.session.commands import (
     Undo,
 )
 from app.session.engine import Engine
-from app.session.events import Check, Checked, Curve, Notice, Opened, Refused, Shared, Values
+from app.session.events import Analysis, Check, Checked, Curve, Moved, Notice, Opened, Refused, Shared, Values
 from app.session.lineage import Snapshots
 from app.session.scenario import parse
 from app.session.standing import way
@@ -675,6 +675,7 @@ def test_logits_that_are_no_numbers_leave_nothing_to_choose(kind: str) -> None:
     do(engine, Step())
     event = moved(do(engine, Change(fields={"edits": [OVERFLOW, OVERFLOW]})))
     assert event.ended and event.requests[0].choice is None and not event.requests[0].candidates
+    assert event.unreadable == "decoder.layer0.ffn.hidden"
     with pytest.raises(Refused, match=r"decoder\.layer0\.ffn\.hidden is not finite"):
         do(engine, Step())
     check = _measured(engine, "cached_equals_full")
@@ -747,6 +748,19 @@ def test_a_saved_run_stands_again_bit_for_bit_and_goes_on_the_same(stage: str | 
         do(engine, command)
         do(again, command)
         assert again.digest() == engine.digest()
+
+
+def test_what_another_version_saved_is_refused_in_words() -> None:
+    data = opened().save().replace(b'"format":1', b'"format":9', 1)
+    with pytest.raises(ValueError, match="the saved run has format 9, this version reads format 1"):
+        Engine.restore(data, torch.device("cpu"))
+
+
+def test_opening_a_long_log_tells_its_progress_and_nothing_that_will_not_last() -> None:
+    log = ({"command": {"kind": "enter", "phase": "train"}}, {"command": {"kind": "step"}, "times": 40})
+    events = do(Engine(torch.device("cpu")), Open(scenario=scenario(), log=log))
+    assert [e.progress for e in of(events, Analysis)] == pytest.approx([16 / 41, 32 / 41])
+    assert [m.step for m in of(events, Moved)] == [40]
 
 
 def test_a_link_opens_the_same_run() -> None:
