@@ -66,7 +66,7 @@ class Lobby:
             raise
         except Exception as error:
             log.exception("Session %s cannot be brought back.", id)
-            raise Missing(f"this session cannot be brought back ({error}); begin a new one") from None
+            raise Missing(f"this session cannot be brought back ({type(error).__name__}: {error}); begin a new one") from None
         finally:
             del self._returning[id]
 
