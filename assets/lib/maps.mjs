@@ -10,7 +10,7 @@ import { figure, percent, shown } from "./words.mjs";
 
 /** How many rows a map of growing rows reserves, so that it keeps its scale while stepping. Pure.
  * @param {number} rows */
-export const reserve = (rows) => [5, 7, 9, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 129].find((n) => n >= rows) ?? rows;
+export const reserve = (rows) => [8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 129].find((n) => n >= rows) ?? rows;
 
 /** Cells below these sizes are not drawn smaller: the map pans. */
 const SMALLEST = 15;
@@ -55,10 +55,11 @@ export function cellState(info, layer, queries, keys, value, stroke = null, ahea
   };
 }
 
-/** A number that fits a cell: ".85", "−1.50", "19.5", "2e12". Pure.
+/** A number that fits a cell: ".85", ".998", "−1.50", "19.5", "2e12". A share that is not all is not called all. Pure.
  * @param {number} value */
 export function cellFigure(value) {
   const size = Math.abs(value);
+  if (size < 1 && size >= 0.995) return size < 0.9995 ? value.toFixed(3).replace("-", "−").replace("0.", ".") : value < 0 ? "−1.0" : size < 1 - 1e-6 ? ">.999" : "1.0";
   if (size < 9.995) return cellText(value);
   if (size < 1000) return value.toFixed(size < 99.95 ? 1 : 0).replace("-", "−");
   return value.toExponential(0).replace("e+", "e").replace("-", "−");

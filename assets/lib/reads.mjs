@@ -22,9 +22,37 @@ export function requestCount(world) {
 /** @param {World} world */
 export const request = (world) => Math.max(0, Math.min(world.look.request, requestCount(world) - 1));
 
+/** The requests of this moment, outside training. What the op cursor has not reached is not told: no distribution before the logits.
+ * @param {World} world @returns {any[]} */
+export function requests(world) {
+  const all = world.moved?.requests ?? NONE;
+  if (phase(world) === "train" || !before(world, "logits")) return all;
+  let shown = undecided.get(all);
+  if (!shown) undecided.set(all, (shown = all.map((/** @type {any} */ r) => ({ ...r, candidates: [], choice: null }))));
+  return shown;
+}
+
+/** @type {any[]} */
+const NONE = [];
+/** Requests as they stand before their logits. @type {WeakMap<any[], any[]>} */
+const undecided = new WeakMap();
+
 /** The request that the page looks at, outside training.
  * @param {World} world @returns {any | null} */
-export const requestView = (world) => (phase(world) === "train" ? null : (world.moved?.requests?.[request(world)] ?? null));
+export const requestView = (world) => (phase(world) === "train" ? null : (requests(world)[request(world)] ?? null));
+
+/** The operations inside this step, in the order in which they ran.
+ * @param {World} world @returns {string[]} */
+export const operations = (world) => [...new Set((world.moved?.stages ?? []).flatMap((/** @type {any} */ s) => s.ops))];
+
+/** Whether the op cursor stands before this operation: then its newest rows are not computed yet, as far as the page tells.
+ * @param {World} world @param {string} scope */
+export function before(world, scope) {
+  if (!world.look.op) return false;
+  const all = operations(world);
+  const [cursor, at] = [all.indexOf(world.look.op), all.indexOf(scope)];
+  return cursor >= 0 && cursor < (at < 0 && scope === "logits" ? all.length - 1 : at);
+}
 
 /** The rows of the sequence that the page looks at, in training.
  * @param {World} world @returns {any[]} */
@@ -205,7 +233,19 @@ export function cells(found, request, head) {
 
 /** The weights (0) or scores (1) of `readSelectors` as a view got them.
  * @param {World} world @param {string} view @param {number} [selector] */
-export const readCells = (world, view, selector = 0) => cells(world.values(view, selector)[0], request(world), relation(world)?.head ?? 0);
+export function readCells(world, view, selector = 0) {
+  const at = relation(world);
+  const value = cells(world.values(view, selector)[0], request(world), at?.head ?? 0);
+  return at ? told(world, at.info, at.layer, value) : value;
+}
+
+/** Numbers of one read without those that the op cursor has not reached.
+ * @param {World} world @param {any} info @param {number} layer @param {(row: number, key: number) => number} value */
+export function told(world, info, layer, value) {
+  if (!before(world, scope(info, layer))) return value;
+  const list = rows(world, info.query);
+  return (/** @type {number} */ row, /** @type {number} */ key) => (list[row]?.state === "new" ? NaN : value(row, key));
+}
 
 /** The keys that one row may read, with what it gives them, largest first.
  * @param {(row: number, key: number) => number} weight @param {number} row @param {number} keys @returns {{key: number, weight: number}[]} */

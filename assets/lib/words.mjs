@@ -31,13 +31,13 @@ export function probability(value, digits = 3) {
   return value < 1 && value >= almost ? `>${(1 - 10 ** -digits).toFixed(digits)}` : figure(value, digits);
 }
 
-/** A share as a whole percentage, without ever calling a part nothing or everything: "85%", "<1%", ">99%", "0%".
+/** A share as a percentage, without ever calling a part nothing or everything: "85%", "<1%", "99.8%", ">99.9%", "0%".
  * @param {number} share */
 export function percent(share) {
   if (!Number.isFinite(share)) return "NaN";
   const rounded = Math.round(share * 100);
   if (rounded === 0 && share > 0) return "<1%";
-  if (rounded === 100 && share < 1 - 1e-6) return ">99%";
+  if (rounded === 100 && share < 1 - 1e-6) return share < 0.9995 ? `${(share * 100).toFixed(1)}%` : ">99.9%";
   return `${rounded}%`;
 }
 

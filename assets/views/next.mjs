@@ -46,7 +46,7 @@ export function outcome(view) {
  * @param {any} view */
 export function whole(view) {
   const written = view?.target?.filter((/** @type {any} */ r) => r.origin === "model" || r.origin === "chosen").length ?? 0;
-  if (!written) return { value: "1", covers: "nothing is decided yet" };
+  if (!written) return { value: "", covers: "nothing is decided yet" };
   const covers = view.finished === "eos" ? `${plural(written - 1, "token")} and <eos>` : `${plural(written, "token")}, without <eos>`;
   return { value: probability(Math.exp(number(view.log_probability))), covers };
 }
@@ -113,7 +113,7 @@ const choose = (world, context, c) => context.send({ kind: "choose", request: re
 /** Where there are several requests: what each of the others decides, and from which row.
  * @param {HTMLElement} element @param {World} world @param {import("../lib/types").Context} context */
 function otherRequests(element, world, context) {
-  const all = world.moved?.requests ?? [];
+  const all = read.requests(world);
   const items = all.length < 2 ? [] : all.map((/** @type {any} */ view, /** @type {number} */ i) => ({ view, i })).filter((/** @type {any} */ o) => o.i !== read.request(world));
   list(element, items, (o) => o.i, () => h("button", { class: "link other", type: "button" }, h("b"), h("span"), h("b", { class: "mono c-d" }), h("span", { class: "n mono" })), (button, o) => {
     const lead = read.choice(o.view);

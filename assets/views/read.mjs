@@ -3,6 +3,7 @@
 
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set } from "../lib/dom.mjs";
+import { cellFigure } from "../lib/maps.mjs";
 import { follow, ground, pan, seen } from "../lib/pan.mjs";
 import * as read from "../lib/reads.mjs";
 import { gutter, hidden, layout, unknownWord } from "../lib/strips.mjs";
@@ -182,7 +183,7 @@ function numbers(g, geo, reads, row, top) {
   const widest = Math.min(geo.slot * 0.62, 44);
   for (const r of reads) {
     if (!(r.weight > 0.004)) continue;
-    const value = draw.cellText(r.weight);
+    const value = cellFigure(r.weight);
     if (r.key !== top || r.weight * widest < 20) {
       draw.label(g, value, geo.x(r.key) + 4, geo.top + geo.chip + 10, { size: 11, mono: true, weight: 520, color: "--v" });
       continue;
@@ -227,7 +228,7 @@ function decision(g, geo, world, queries) {
   const at = queries.findLastIndex((p) => p.kind === "next");
   if (!lead || at < 0 || view.finished) return;
   const y = geo.bottom + geo.chip + 10;
-  draw.label(g, probability(lead.probability, 2), geo.middle(at), y, { size: 11, mono: true, weight: 640, align: "center", color: "--d" });
+  draw.label(g, probability(lead.probability), geo.middle(at), y, { size: 11, mono: true, weight: 640, align: "center", color: "--d" });
   const from = view.decision_row;
   const skipped = queries.slice(from + 1, at).filter((p) => p.kind === "padded").length;
   if (!skipped) return;

@@ -3,7 +3,7 @@
 
 import { h, list, set, text } from "../lib/dom.mjs";
 import * as read from "../lib/reads.mjs";
-import { age, figure, number, percent, plural, probability, requestName, shown } from "../lib/words.mjs";
+import { age, figure, number, opName, percent, plural, probability, requestName, severalStacks, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World */
 /** @typedef {{text: string, role?: "q" | "k" | "v" | "g" | "d" | "dim"}} Part */
@@ -26,6 +26,7 @@ export function sentence(world, weight, now) {
 /** @param {World} world @param {number} now @returns {{parts: Part[], tone: "" | "bad" | "warn"} | null} */
 function appState(world, now) {
   const refused = world.refused?.[0];
+  const replay = replaying(world);
   if (world.connection === "closed") return { tone: "bad", parts: [part(`This session is closed. `), part(world.reason, "dim")] };
   if (world.connection === "offline") {
     const where = world.moved ? `Showing ${place(world)}, ${age(now - Number(world.reason))} old. ` : "";
@@ -35,11 +36,22 @@ function appState(world, now) {
     const more = world.refused && world.refused.length > 1 ? ` (and ${world.refused.length - 1} more)` : "";
     return { tone: "bad", parts: [part(refused.message + more)] };
   }
+  if (replay !== null) return { tone: "", parts: [part("Replaying "), part(`… ${replay} %`, "dim")] };
+  if (world.moved?.unreadable && read.phase(world) !== "train") {
+    return { tone: "bad", parts: [part("There is no distribution to choose from: "), part(world.moved.unreadable), part(" is not finite. Go back, or take the edit back.")] };
+  }
   if (world.notices.at(-1)?.code === "diverged") return { tone: "bad", parts: [part(`Training diverged at ${place(world)}. `), part(world.moved?.ended ? "It cannot go on from here." : "Going on will not mend it.", "dim")] };
   if (!world.opened || !world.moved) {
     return { tone: "", parts: [part("Starting the model. "), part("The set-up is ready to edit.", "dim")] };
   }
   return null;
+}
+
+/** How far the replay of a run is, in percent, or null where none is under way: what was told last is not what will stand then.
+ * @param {World} world @returns {number | null} */
+export function replaying(world) {
+  const { replay } = world.analysis;
+  return replay && replay.progress < 1 && (world.busy || !world.moved) ? Math.round(replay.progress * 100) : null;
 }
 
 /** Where the run stands, in two words: "decode 3", "update 412", "prefill".
@@ -55,14 +67,27 @@ function reading(world, weight) {
   const view = read.requestView(world);
   if (!view || (view.source !== null && !view.source.length)) return [part("Type a source sentence to begin.")];
   if (view.finished && !world.look.lock) return ended(view);
-  const requests = world.moved.requests;
+  const requests = read.requests(world);
+  if (read.before(world, "logits") && !world.look.lock) return operation(world, weight);
   if (read.phase(world) === "prefill" && requests.length > 1 && !world.look.lock) return decisions(requests);
   const said = readPart(world, weight);
   const lead = read.choice(view);
-  const next = lead ? [token(lead.token, "d"), part(` leads at ${probability(lead.probability, 2)}.`)] : [];
+  const next = lead ? [token(lead.token, "d"), part(` leads at ${probability(lead.probability)}.`)] : [];
   if (said.length) return [...said, ...(next.length ? [part("; "), ...next] : [part(".")])];
   if (next.length) return [part(`${capital(place(world))}: `), ...next];
+  if (world.moved.stage === "choose") return [part(`${capital(place(world))}: `), token(view.target.findLast((/** @type {any} */ r) => r.state !== "padded")?.token ?? "", "d"), part(" is chosen. Step reads its row.")];
+  if (world.moved.stage === "encode") return [part(`${capital(place(world))}: the source is encoded. Step reads the target rows.`)];
   return [part(`${capital(place(world))}: nothing is computed yet. Step reads the known rows.`)];
+}
+
+/** At the op cursor: what this operation read, or that it was computed; nothing of what comes after it.
+ * @param {World} world @param {(row: number, key: number) => number} weight @returns {Part[]} */
+function operation(world, weight) {
+  const all = read.operations(world);
+  const op = world.look.op ?? "";
+  const said = read.readAt(world.opened?.relations ?? [], op) ? readPart(world, weight) : [];
+  if (said.length) return [...said, part(".")];
+  return [part(`${capital(place(world))}: `), part(opName(op, severalStacks(all)), "k"), part(` is computed, operation ${all.indexOf(op) + 1} of ${all.length}.`)];
 }
 
 /** @param {World} world @param {(row: number, key: number) => number} weight @returns {Part[]} */
@@ -86,9 +111,9 @@ function readPart(world, weight) {
 /** @param {any} view @returns {Part[]} */
 function ended(view) {
   const written = view.target.filter((/** @type {any} */ r) => r.origin === "model" || r.origin === "chosen").map((/** @type {any} */ r) => shown(r.token));
-  const said = written.length > 9 ? `… ${written.slice(-8).join(" ")}` : written.join(" ") || "no word";
+  const said = written.length > 7 ? `… ${written.slice(-6).join(" ")}` : written.join(" ") || "no word";
   const why = view.finished === "eos" ? "Finished: " : "Stopped at the limit: ";
-  return [part(why), part(said, "q"), part(". The whole output has probability "), part(probability(Math.exp(number(view.log_probability))), "d"), part(".")];
+  return [part(why), part(said, "q"), part("; probability of it all "), part(probability(Math.exp(number(view.log_probability))), "d"), part(".")];
 }
 
 /** @param {any[]} requests @returns {Part[]} */
@@ -129,6 +154,7 @@ const capital = (value) => value[0].toUpperCase() + value.slice(1);
  * @param {World} world @returns {{text: string, offer: any | null}} */
 export function note(world) {
   const notice = world.notices.at(-1);
+  if (world.moved?.unreadable && read.phase(world) !== "train") return { text: "Values that are not finite came from the weights or an edit.", offer: notice?.offer ?? { kind: "back" } };
   if (notice) return { text: notice.message, offer: notice.offer ?? null };
   const train = world.moved?.train;
   if (train && train.clip_factor !== null && train.norm !== null && read.phase(world) === "train") {

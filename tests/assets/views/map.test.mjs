@@ -28,7 +28,7 @@ function states(w, ...more) {
 }
 
 test("growing rows reserve places in steps, so that the scale stays", () => {
-  assert.deepEqual([1, 5, 6, 17, 65, 129, 140].map(reserve), [5, 5, 7, 20, 80, 129, 140]);
+  assert.deepEqual([1, 5, 9, 17, 65, 129, 140].map(reserve), [8, 8, 12, 20, 80, 129, 140]);
 });
 
 test("a small map fills its room, a large one pans whole cells", () => {
@@ -68,7 +68,7 @@ test("the read-out says which cell it is, and what is there", () => {
 });
 
 test("a number fits its cell", () => {
-  assert.deepEqual([0.853, -1.5, 19.49, -123.4, 2.6e12, -4321].map(cellFigure), [".85", "−1.50", "19.5", "−123", "3e12", "−4e3"]);
+  assert.deepEqual([0.853, 0.998, 0.9999, 1, -1.5, 19.49, -123.4, 2.6e12, -4321].map(cellFigure), [".85", ".998", ">.999", "1.0", "−1.50", "19.5", "−123", "3e12", "−4e3"]);
 });
 
 test("what the mask allows is counted", () => {

@@ -9,6 +9,7 @@ import { distribution, outcome, policyName, whole } from "../../../assets/views/
 import { keyReads, places } from "../../../assets/views/read.mjs";
 import { layout } from "../../../assets/lib/strips.mjs";
 import { note, offerName, place, sentence, weightsNote } from "../../../assets/views/sentence.mjs";
+import * as read from "../../../assets/lib/reads.mjs";
 import { candidate, request, row, training, world } from "./world.mjs";
 
 const none = () => NaN;
@@ -17,21 +18,50 @@ const said = (w, weights = weight, now = 0) => sentence(w, weights, now).parts.m
 const at = (more) => ({ ...world().moved, ...more });
 
 test("the sentence says who read whom, and what leads", () => {
-  assert.equal(said(world()), "Layer 2 head 1: target row 2 chat takes 85% from black; noir leads at 0.80.");
-  assert.equal(said(world({}, { lock: { row: 1, key: 0 } })), "Layer 2 head 1: target row 1 le takes 30% from the; noir leads at 0.80.");
-  assert.equal(said(world({}, { relation: "target_self" }), (r, k) => [0.1, 0.1, 0.8][k]), "Layer 2 head 1: target row 2 chat takes 80% from chat, itself; noir leads at 0.80.");
+  assert.equal(said(world()), "Layer 2 head 1: target row 2 chat takes 85% from black; noir leads at 0.800.");
+  assert.equal(said(world({}, { lock: { row: 1, key: 0 } })), "Layer 2 head 1: target row 1 le takes 30% from the; noir leads at 0.800.");
+  assert.equal(said(world({}, { relation: "target_self" }), (r, k) => [0.1, 0.1, 0.8][k]), "Layer 2 head 1: target row 2 chat takes 80% from chat, itself; noir leads at 0.800.");
 });
 
 test("without recorded weights it says what is known", () => {
-  assert.equal(said(world(), none), "Decode 2: noir leads at 0.80.");
+  assert.equal(said(world(), none), "Decode 2: noir leads at 0.800.");
   const view = request({ candidates: [], choice: null, decision_row: null });
   assert.equal(said(world({ moved: at({ requests: [view] }) }), none), "Decode 2: nothing is computed yet. Step reads the known rows.");
+});
+
+test("a distribution that cannot be read is named, with the way back", () => {
+  const w = world({ moved: at({ unreadable: "decoder.embedding.token", ended: true, requests: [request({ candidates: [], choice: null })] }) });
+  assert.equal(said(w, none), "There is no distribution to choose from: decoder.embedding.token is not finite. Go back, or take the edit back.");
+  assert.deepEqual(note(w).offer, { kind: "back" });
+});
+
+test("while a run is replayed, nothing is said of where it stands", () => {
+  const replay = { name: "replay", progress: 0.4, result: null };
+  assert.equal(said(world({ analysis: { replay }, busy: true })), "Replaying … 40 %");
+  assert.equal(said(world({ analysis: { replay }, moved: null })), "Replaying … 40 %");
+  assert.match(said(world({ analysis: { replay: { ...replay, progress: 1 } }, busy: true })), /^Layer 2/);
+});
+
+test("at the op cursor nothing is said of what comes after it", () => {
+  const self = world({}, { op: "decoder.layer0.self" });
+  assert.equal(said(self, (r, k) => [0.1, 0.1, 0.8][k]), "Layer 1 head 1: target row 2 chat takes 80% from chat, itself.");
+  assert.equal(said(world({}, { op: "decoder.embedding" }), none), "Decode 2: embedding is computed, operation 1 of 5.");
+  assert.match(said(world({}, { op: "logits" })), /noir leads at 0.800/);
+  assert.deepEqual(distribution(read.requestView(self), 20, {}).candidates, []);
+  assert.deepEqual(places(self, "t").map((p) => p.kind), ["known", "known", "new", "unknown"]);
+  const value = read.told(self, self.opened.relations[2], 1, () => 0.5);
+  assert.deepEqual([value(1, 0), value(2, 0)], [0.5, NaN]);
+});
+
+test("a token that is chosen and not read yet is named", () => {
+  const view = request({ candidates: [], choice: null, decision_row: null, target: [row("<bos>"), row("le", "unknown", "model")] });
+  assert.equal(said(world({ moved: at({ stage: "choose", requests: [view] }) }), none), "Decode 2: le is chosen. Step reads its row.");
 });
 
 test("the end is told with the probability of the whole output", () => {
   const target = [row("<bos>", "known", "special"), row("le", "known", "model"), row("<eos>", "unknown", "model")];
   const moved = (finished) => at({ ended: true, requests: [request({ finished, target, candidates: [], choice: null, decision_row: null })] });
-  assert.equal(said(world({ moved: moved("eos") })), "Finished: le <eos>. The whole output has probability 0.500.");
+  assert.equal(said(world({ moved: moved("eos") })), "Finished: le <eos>; probability of it all 0.500.");
   assert.match(said(world({ moved: moved("limit") })), /^Stopped at the limit: le/);
 });
 

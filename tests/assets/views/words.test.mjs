@@ -14,10 +14,10 @@ test("a figure is short and never hides what it is", () => {
 });
 
 test("a share that is not all is not called all, one that is not nothing not nothing", () => {
-  assert.deepEqual([0, 0.001, 0.5, 0.848, 0.998, 1].map(percent), ["0%", "<1%", "50%", "85%", ">99%", "100%"]);
+  assert.deepEqual([0, 0.001, 0.5, 0.848, 0.998, 1].map(percent), ["0%", "<1%", "50%", "85%", "99.8%", "100%"]);
   assert.deepEqual([1, 0.99999, 0.861, 1e-6].map((v) => probability(v)), ["1.000", ">0.999", "0.861", "1e-6"]);
   assert.equal(probability(0.999, 2), ">0.99");
-  assert.equal(percent(NaN), "NaN");
+  assert.deepEqual([percent(0.9999), percent(NaN)], [">99.9%", "NaN"]);
 });
 
 test("bytes, times, ages, counts", () => {
