@@ -8,6 +8,9 @@ import { MOST, nameOf, sameTokens, SPECIALS, tokenize, visible } from "./tokens.
 /** @typedef {import("./tokens.mjs").Token} Token */
 /** @typedef {{index: number, insert: boolean}} Editing which chip is an input; insert: a new one before it */
 
+/** While words follow each other, what was typed is sent when the typing rests this long, ms. */
+const PAUSE = 250;
+
 export class Chips {
   /**
    * @param {object} o
@@ -15,7 +18,7 @@ export class Chips {
    * @param {string} o.role q or k: the colour of its chips
    * @param {string[]} [o.fixed] tokens before the first, which belong there and cannot be changed
    * @param {number} o.least tokens
-   * @param {(tokens: Token[]) => void} o.change
+   * @param {() => void} o.change the tokens are others now
    */
   constructor({ name, role, fixed = [], least, change }) {
     this.name = name;
@@ -31,7 +34,14 @@ export class Chips {
     this.list = undefined;
     /** @type {Editing | null} */
     this.editing = null;
+    /** The input of that edit: it stays on the page while the chips around it are drawn anew. @type {HTMLInputElement | null} */
+    this.box = null;
+    /** A change that was not told yet, because more words are being typed. */
+    this.unsent = false;
+    /** @type {any} */
+    this.timer = 0;
     this.disabled = false;
+    this.wrong = "";
     this.row = h("div", { class: "chips", role: "group", "aria-label": name, "data-arrows": true });
     this.tools = h("div", { class: "chip-tools", hidden: true });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
@@ -39,39 +49,55 @@ export class Chips {
     this.row.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => this.key(e));
   }
 
-  /** What the scenario holds now. An edit in progress is left alone unless its tokens changed under it.
+  /** @param {string} name */
+  rename(name) {
+    if (name === this.name) return;
+    this.name = name;
+    set(this.row, "aria-label", name);
+    this.draw();
+  }
+
+  /** What the scenario holds now. An edit in progress goes on, among the tokens that are there now.
    * @param {Token[]} tokens @param {string[] | null} words of the vocabulary @param {boolean} disabled */
   update(tokens, words, disabled) {
     if (words !== this.list) {
       this.list = words;
       this.words = words && new Set(words.slice(SPECIALS.length));
     }
-    const same = this.drawn && sameTokens(tokens, this.tokens) && disabled === this.disabled;
-    this.tokens = tokens;
+    const kept = this.unsent || sameTokens(tokens, this.tokens);
+    if (this.drawn && kept && disabled === this.disabled) return;
+    if (!kept) this.tokens = tokens;
     this.disabled = disabled;
-    if (same) return;
+    if (this.editing) this.editing = { index: Math.min(this.editing.index, this.tokens.length), insert: this.editing.insert || this.editing.index >= this.tokens.length };
     this.tell("");
     this.draw();
   }
 
   draw() {
     this.drawn = true;
-    const open = this.row.querySelector("input");
-    if (open) open.onblur = null; // it goes because of this drawing, not because the person left it
     const focus = this.row.contains(document.activeElement) ? (this.focusAt ?? -1) : -1;
     /** @type {HTMLElement[]} */
     const parts = this.fixed.map((name) => h("span", { class: `chip ${this.role} fixed`, title: text.special }, name));
     this.tokens.forEach((token, i) => {
       const now = this.editing?.index === i ? this.editing : null;
-      if (now) parts.push(this.input(now.insert ? "" : nameOf(token)));
+      if (now && this.box) parts.push(this.box);
       if (!now || now.insert) parts.push(this.chip(token, i));
     });
-    if (this.editing?.index === this.tokens.length) parts.push(this.input(""));
+    if (this.editing?.index === this.tokens.length && this.box) parts.push(this.box);
     parts.push(h("button", { class: "chip add", type: "button", disabled: this.disabled, "aria-label": `${text.addToken}: ${this.name}`, ...this.press(this.tokens.length, true) }, "+"));
-    this.row.replaceChildren(...parts);
+    this.place(parts);
     this.drawTools();
-    if (this.editing) this.row.querySelector("input").focus();
-    else if (focus >= 0) this.focus(focus);
+    if (!this.editing && focus >= 0) this.focus(focus);
+  }
+
+  /** The row's elements, without taking the input off the page: it would lose the focus, and keys that a person types on.
+   * @param {HTMLElement[]} parts */
+  place(parts) {
+    const at = this.box?.parentNode === this.row ? parts.indexOf(this.box) : -1;
+    if (at < 0) return this.row.replaceChildren(...parts);
+    for (const child of [...this.row.children]) if (child !== this.box) child.remove();
+    this.box?.before(...parts.slice(0, at));
+    this.box?.after(...parts.slice(at + 1));
   }
 
   /** @param {Token} token @param {number} i */
@@ -95,7 +121,7 @@ export class Chips {
         if (event.button !== 0 || this.disabled) return;
         event.preventDefault();
         const [count, editing] = [this.tokens.length, this.editing];
-        if (editing) this.commit(/** @type {HTMLInputElement} */ (this.row.querySelector("input")).value);
+        if (editing && this.box) this.commit(this.box.value);
         this.edit(index + (editing && editing.index < index ? this.tokens.length - count : 0), insert);
       },
       onclick: (/** @type {MouseEvent} */ event) => event.detail === 0 && this.edit(index, insert),
@@ -132,42 +158,68 @@ export class Chips {
   /** @param {number} index @param {boolean} insert */
   edit(index, insert) {
     if (this.disabled) return;
+    if (this.box) this.box.onblur = null; // it goes because of this edit, not because the person left it
     this.editing = { index, insert };
+    const box = (this.box = this.input(insert ? "" : nameOf(this.tokens[index])));
     this.draw();
-    this.row.querySelector("input").select();
+    box.focus();
+    box.select();
   }
 
   /** End the edit with this text. @param {string} value @param {{more?: boolean}} [then] more: go on with a new token after it */
   commit(value, { more = false } = {}) {
     const now = this.editing;
     if (!now) return;
-    const old = this.tokens[now.index];
     const words = tokenize(value);
-    const untouched = !now.insert && value === nameOf(old);
-    if (untouched || (now.insert && !words.length)) this.stop(now.index);
-    else this.put(now.index, now.insert ? 0 : 1, words, now.index + words.length - (words.length ? 1 : 0));
-    if (more && words.length) this.edit(Math.min(this.tokens.length, now.index + Math.max(1, words.length)), true);
+    const untouched = !now.insert && value === nameOf(this.tokens[now.index]);
+    if (untouched || (now.insert && !words.length)) this.wrong = "";
+    else this.splice(now.index, now.insert ? 0 : 1, words);
+    if (!more || this.wrong) return this.stop(now.index + Math.max(0, words.length - 1));
+    this.goOn(now.index + Math.max(1, words.length));
   }
 
-  /** End the edit, nothing changed; the chip gets the focus. @param {number} index */
+  /** The same input becomes a new token at this place. @param {number} index */
+  goOn(index) {
+    this.editing = { index: Math.min(this.tokens.length, index), insert: true };
+    if (this.box) this.box.value = "";
+    this.draw();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.flush(), PAUSE);
+  }
+
+  /** End the edit; the chip gets the focus if the field had it. @param {number} index */
   stop(index) {
-    const focused = this.row.contains(document.activeElement);
-    this.editing = null;
+    const focused = this.row.contains(document.activeElement) || this.tools.contains(document.activeElement);
+    this.editing = this.box = null;
     this.draw();
     if (focused) this.focus(index);
+    this.flush();
+  }
+
+  /** Tell the change, if there is one. */
+  flush() {
+    clearTimeout(this.timer);
+    if (!this.unsent) return;
+    this.unsent = false;
+    this.change();
+  }
+
+  /** Replace some tokens by others, and end the edit.
+   * @param {number} index @param {number} count @param {Token[]} fresh @param {number} focus */
+  put(index, count, fresh, focus) {
+    this.splice(index, count, fresh);
+    this.stop(focus);
   }
 
   /** Replace some tokens by others, if what comes out is allowed.
-   * @param {number} index @param {number} count @param {Token[]} fresh @param {number} focus */
-  put(index, count, fresh, focus) {
+   * @param {number} index @param {number} count @param {Token[]} fresh */
+  splice(index, count, fresh) {
     const next = [...this.tokens.slice(0, index), ...fresh, ...this.tokens.slice(index + count)];
-    const wrong = next.length > MOST ? text.tooMany(this.name, next.length) : next.length < this.least ? text.tooFew(this.name) : "";
-    this.tell(wrong);
-    const changed = !wrong && !sameTokens(next, this.tokens);
-    if (changed) this.tokens = next;
-    this.focusAt = Math.max(0, Math.min(focus, this.tokens.length - 1));
-    this.stop(this.focusAt);
-    if (changed) this.change(next);
+    this.wrong = next.length > MOST ? text.tooMany(this.name, next.length) : next.length < this.least ? text.tooFew(this.name) : "";
+    this.tell(this.wrong);
+    if (this.wrong || sameTokens(next, this.tokens)) return;
+    this.tokens = next;
+    this.unsent = true;
   }
 
   /** @param {string} problem */

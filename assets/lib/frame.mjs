@@ -33,10 +33,8 @@ export class Frame {
   changed(parts) {
     const has = (/** @type {string[]} */ ...names) => names.some((n) => parts.includes(n));
     const { world } = this.store;
-    if (has("opened", "role", "connection", "refused")) {
-      this.requests.update(world);
-      weightsLine(this.element("WEIGHTS_LINE"), world);
-    }
+    if (has("opened", "moved", "role", "connection", "refused")) this.requests.update(world);
+    if (has("opened", "moved")) weightsLine(this.element("WEIGHTS_LINE"), world);
     if (has("opened", "refused", "set-up")) this.setUp(world);
     if (has("moved", "refused")) this.tell(this.ids.PHASE, { value: world.moved?.phase ?? null });
     if (has("opened", "moved", "playing", "connection", "role", "unit")) this.deck(world);

@@ -125,6 +125,18 @@ def test_words_are_edited_inserted_removed_and_pasted(window: Window) -> None:
     _source(window, ["thank", "you", "my", "small", "cat", "sleeps", "and", "sings", "."])
 
 
+@pytest.mark.parametrize("delay", [0, 40])
+def test_words_that_are_typed_quickly_stay_in_the_field(window: Window, delay: int) -> None:
+    target = window.page.get_by_role("group", name="Known target prefix", exact=True)
+    target.get_by_role("button", name="Add a token").click()
+    window.page.keyboard.type("mon petit dort mon petit dort", delay=delay)
+    assert window.page.evaluate("() => document.activeElement.className") == "chip-input"
+    window.page.keyboard.press("Enter")
+    window.until("lookback.store.world.opened.scenario.requests[0].target.join(' ') === 'mon petit dort mon petit dort'")
+    window.settled()
+    assert (window.world("moved.phase"), window.world("look.scale"), window.world("look.editing")) == ("decode", "linear", False)
+
+
 def test_unknown_words_and_special_tokens_are_told_apart(window: Window) -> None:
     source = window.page.get_by_role("group", name="Source", exact=True)
     source.get_by_role("button", name="Token 3 of 4: cat").click()
