@@ -27,8 +27,8 @@ export const request = (world) => Math.max(0, Math.min(world.look.request, reque
 export function requests(world) {
   const all = world.moved?.requests ?? NONE;
   if (phase(world) === "train" || !before(world, "logits")) return all;
-  let shown = undecided.get(all);
-  if (!shown) undecided.set(all, (shown = all.map((/** @type {any} */ r) => ({ ...r, candidates: [], choice: null }))));
+  const shown = undecided.get(all) ?? all.map((/** @type {any} */ r) => ({ ...r, candidates: [], choice: null }));
+  undecided.set(all, shown);
   return shown;
 }
 

@@ -41,6 +41,9 @@ export function percent(share) {
   return `${rounded}%`;
 }
 
+/** @param {string} value with a letter in front */
+export const capital = (value) => value[0].toUpperCase() + value.slice(1);
+
 /** @param {number} count @param {string} one @param {string} [many] */
 export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 

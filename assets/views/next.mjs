@@ -90,14 +90,14 @@ export default {
 };
 
 /** @returns {HTMLElement} */
-const candidate = () => h("button", { class: "cand", type: "button" }, h("span", { class: "w" }), h("span", { class: "bar" }, h("i")), h("span", { class: "n" }));
+const candidate = () => h("button", { class: "cand", type: "button" }, h("span", { class: "w" }), h("span", { class: "bar" }, h("i")), h("span", { class: "n" }), h("span", { class: "sr" }));
 
 /** @param {any} button @param {any} c @param {boolean} may @param {() => void} onclick */
 function fill(button, c, may, onclick) {
   set(button, "class", `cand${c?.lead ? " lead" : ""}${c?.cut ? " cut" : ""}${c ? "" : " none"}`);
   set(button, "disabled", !c || !may);
   set(button, "aria-pressed", c ? String(c.lead) : null);
-  set(button, "aria-label", c ? `${shown(c.token)}, probability ${probability(c.probability)}${c.cut ? ", cut off by the policy" : ""}${c.lead ? ", taken by Step" : ""}` : "no candidate yet");
+  text(button.children[3], c ? ` is its probability${c.cut ? ", cut off by the policy" : ""}${c.lead ? ", taken by Step" : ""}` : "no candidate yet");
   set(button, "title", c?.cut ? "cut off by top-k or top-p; a click takes it all the same" : null);
   text(button.children[0], c ? shown(c.token) : "");
   const width = c ? `${Math.max(0, Math.min(1, c.probability)) * 100}%` : "0";
@@ -122,7 +122,7 @@ function otherRequests(element, world, context) {
     text(button.children[1], o.view.finished ? ` finished (${o.view.finished})` : row === null ? " waits" : ` from row ${row} ${shown(o.view.target[row]?.token ?? "")}: `);
     text(button.children[2], lead && !o.view.finished ? shown(lead.token) : "");
     text(button.children[3], lead && !o.view.finished ? probability(lead.probability) : "");
-    set(button, "aria-label", `Look at request ${requestName(o.i)}`);
+    set(button, "title", `Look at request ${requestName(o.i)}`);
     button.onclick = () => context.look({ request: o.i, lock: null });
   });
 }

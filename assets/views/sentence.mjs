@@ -3,7 +3,7 @@
 
 import { h, list, set, text } from "../lib/dom.mjs";
 import * as read from "../lib/reads.mjs";
-import { age, figure, number, opName, percent, plural, probability, requestName, severalStacks, shown } from "../lib/words.mjs";
+import { age, capital, figure, number, opName, percent, plural, probability, requestName, severalStacks, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World */
 /** @typedef {{text: string, role?: "q" | "k" | "v" | "g" | "d" | "dim"}} Part */
@@ -146,9 +146,6 @@ function training(world) {
   if (most === worst) return [...head, part(" and sends back the largest "), part("gradient", "g"), part(".")];
   return [...head, part(`; row ${most} `), token(rows[most].input, "q"), part(" sends back the largest "), part("gradient", "g"), part(".")];
 }
-
-/** @param {string} value */
-const capital = (value) => value[0].toUpperCase() + value.slice(1);
 
 /** The small line under the sentence: the newest notice with its offer; else what a word became; else which weights these are.
  * @param {World} world @returns {{text: string, offer: any | null}} */

@@ -4,11 +4,11 @@
 import { h, list, set, text } from "../lib/dom.mjs";
 import * as read from "../lib/reads.mjs";
 import { place } from "./sentence.mjs";
-import { duration, opName, plural, severalStacks, shown } from "../lib/words.mjs";
+import { capital, duration, opName, plural, severalStacks, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
 /** @typedef {{id: number, parent: number | null, phase: string, step: number, stage: string, label: string, command: string}} Node */
-/** @typedef {{key: string, node: number | null, title: string, token: string, note: string, grow: number, state: "done" | "now" | "ahead" | "todo", others: number[]}} Block */
+/** @typedef {{key: string, node: number | null, title: string, token: string, note: string, grow: number, state: "done" | "now" | "ahead" | "todo", others: number[], earlier?: number | null}} Block */
 
 /** The path through a moment: from the root to it, then on along what was done last from there. Pure.
  * @param {Map<number, Node>} history @param {number} at @returns {Node[]} */
@@ -40,42 +40,64 @@ export function branches(history, node) {
   return [...history.values()].filter((n) => n.parent === node.parent && n.id !== node.id && key(n) === key(node)).map((n) => n.id).sort((a, b) => a - b);
 }
 
-/** The moments of this pass over the requests, in order: from where its phase was entered to where it was left for something else.
- * Edits of one step are one place, shown by the newest or the current of them. Pure.
- * @param {Map<number, Node>} history @param {number} at @returns {{node: Node, all: Node[], state: "done" | "now" | "ahead"}[]} */
+/** @typedef {{node: Node, all: Node[], edits: number, state: "done" | "now" | "ahead"}} Stop edits: those that were not taken back */
+
+/** @param {Node} node */
+const edit = (node) => node.command === "change" || node.command === "undo";
+
+/** Whether a pass over the requests begins here: its phase was entered, or another text was given.
+ * @param {Node} node @param {Node | undefined} before */
+const starts = (node, before) => node.phase === "train" || (node.step === 0 && !node.stage && !(edit(node) && before?.phase === node.phase && before.step === 0 && !before.stage));
+
+/** The moments of this pass over the requests, in order: from where its phase was entered or its text given to where it was left for
+ * something else. Edits of one step are one place, shown by the newest or the current of them. Pure.
+ * @param {Map<number, Node>} history @param {number} at @returns {Stop[]} */
 export function pass(history, at) {
   const along = path(history, at);
   const here = along.findIndex((n) => n.id === at);
-  const starts = (/** @type {Node} */ n) => n.phase === "train" || (n.step === 0 && !n.stage && n.command !== "change" && n.command !== "undo");
-  const begin = along.findLastIndex((n, i) => i <= here && starts(n));
-  const end = along.findIndex((n, i) => i > here && starts(n));
-  /** @type {{node: Node, all: Node[], state: "done" | "now" | "ahead"}[]} */
+  const begin = along.findLastIndex((n, i) => i <= here && starts(n, along[i - 1]));
+  const end = along.findIndex((n, i) => i > here && starts(n, along[i - 1]));
+  /** @type {Stop[]} */
   const found = [];
   along.slice(Math.max(0, begin), end < 0 ? undefined : end).forEach((node, i) => {
     const place = i + Math.max(0, begin);
     const state = place === here ? "now" : place < here ? "done" : "ahead";
     const last = found.at(-1);
     if (node.stage && state !== "now") return;
-    if (last && (node.command === "change" || node.command === "undo") && last.node.step === node.step && last.node.stage === node.stage) {
+    if (last && edit(node) && last.node.step === node.step && last.node.stage === node.stage) {
       last.all.push(node);
+      if (state !== "ahead" || last.state === "ahead") last.edits = Math.max(0, last.edits + (node.command === "undo" ? -1 : 1));
       if (last.state !== "now") Object.assign(last, { node, state });
-    } else found.push({ node, all: [node], state });
+    } else found.push({ node, all: [node], edits: 0, state });
   });
   return found;
 }
+
+/** The last moment before this pass that belongs to another text or an earlier pass, or null.
+ * @param {Map<number, Node>} history @param {Node} first of this pass @returns {number | null} */
+export function earlier(history, first) {
+  let node = first.parent === null ? undefined : history.get(first.parent);
+  while (node && node.phase === "train") node = node.parent === null ? undefined : history.get(node.parent);
+  return node?.id ?? null;
+}
+
+/** Rows that are read in one call before anything is decided. @param {World} world */
+const promptRows = (world) => (world.moved?.requests ?? []).flatMap((/** @type {any} */ r) => r.target).filter((/** @type {any} */ r) => r.origin !== "model" && r.origin !== "chosen" && r.state !== "padded").length;
 
 /** The blocks of prefill and decode, then places that are free. Pure.
  * @param {World} world @param {number} [reserve] free places at the end @returns {Block[]} */
 export function steps(world, reserve = 4) {
   const prompt = read.rows(world, "t").filter((r) => r.origin !== "model" && r.origin !== "chosen" && r.state !== "padded").length;
   /** @type {Block[]} */
-  const blocks = pass(world.history, world.moved?.at ?? 0).map(({ node, all, state }) => {
+  const blocks = pass(world.history, world.moved?.at ?? 0).map(({ node, all, edits, state }, i) => {
     const decode = node.phase === "decode" && node.step > 0;
-    const others = [...new Set(all.flatMap((n) => branches(world.history, n)))].filter((id) => !all.some((n) => n.id === id));
+    const title = decode ? "" : titleOf(node);
+    const back = i ? null : earlier(world.history, all[0]);
+    const others = back !== null ? [] : [...new Set(all.flatMap((n) => branches(world.history, n)))].filter((id) => !all.some((n) => n.id === id));
     return {
-      key: String(all[0].id), node: node.id, title: decode ? "" : titleOf(node), token: decode ? shown(node.label) : "",
-      note: [node.stage ? `after ${node.stage}` : "", all.length > 1 ? "edited" : ""].filter(Boolean).join(", "),
-      grow: decode || titleOf(node) === "Start" ? 1 : Math.min(6, Math.max(1.6, prompt)), state, others,
+      key: String(all[0].id), node: node.id, title, token: decode ? shown(node.label) : "",
+      note: [title === "Prefill" ? `${plural(promptRows(world), "row")} in one call` : "", node.stage ? `after ${node.stage}` : "", edits ? "edited" : ""].filter(Boolean).join(", "),
+      grow: decode || title === "Start" ? 1 : Math.min(6, Math.max(2.6, prompt)), state, others, earlier: back,
     };
   });
   for (let i = 0; i < (world.moved?.ended ? 0 : reserve); i++) blocks.push({ key: `free ${i}`, node: null, title: "", token: "", note: "", grow: 1, state: "todo", others: [] });
@@ -112,7 +134,7 @@ export function stages(world, held = { moments: 0, updates: [], sums: [] }) {
     const end = i === all.length - 1;
     const node = along.findLast((n) => n.phase === "train" && ((n.step === update - 1 && n.stage === stage.name) || (end && n.step === update && n.stage === "")));
     return {
-      key: stage.name, node: node?.id ?? null, title: stage.name[0].toUpperCase() + stage.name.slice(1), token: "", note: stage.ms === null ? "" : duration(stage.ms),
+      key: stage.name, node: node?.id ?? null, title: capital(stage.name), token: "", note: stage.ms === null ? "" : duration(stage.ms),
       grow: held.updates.length >= SETTLED ? held.sums[i] / SETTLED : (stage.ms ?? 0), state: i === done ? "now" : i < done ? "done" : node ? "ahead" : "todo", others: node ? branches(world.history, node) : [],
     };
   });
@@ -121,10 +143,22 @@ export function stages(world, held = { moments: 0, updates: [], sums: [] }) {
 /** The operations inside the current step: scopes with short names, in the order in which they ran.
  * @param {World} world */
 export function operations(world) {
-  /** @type {string[]} */
-  const all = [...new Set((world.moved?.stages ?? []).flatMap((/** @type {any} */ s) => s.ops))];
+  const all = read.operations(world);
   const several = severalStacks(all);
   return all.map((path) => ({ path, name: opName(path, several) }));
+}
+
+/** What this step computed, before its operations: where the run stands, and how many rows its call had. Pure.
+ * @param {World} world @returns {string} */
+export function callName(world) {
+  const { moved } = world;
+  if (!moved) return "";
+  const call = moved.stages.findLast((/** @type {any} */ s) => s.ms !== null && s.rows);
+  const name = capital(place(world));
+  if (read.phase(world) === "train") return moved.stages.some((/** @type {any} */ s) => s.ms !== null) ? `Inside ${place(world)}` : `${name}: not begun`;
+  if (!moved.step) return call ? `${name}: ${call.name === "encode" && moved.stage === "encode" ? plural(call.rows, "source row") : plural(call.rows, "row")} in one call` : moved.phase === "decode" ? `${name}: the prompt is read` : `${name}: not run yet`;
+  if (moved.phase === "prefill") return `${name}: ${plural(call?.rows ?? 0, "row")} in one call`;
+  return `${name}: ${call ? plural(call.rows, "new row") : moved.stage === "choose" ? "chosen, not read" : "no new row"}`;
 }
 
 /** What a chosen operation makes the page look at: its relation and layer where it is a read, and it as the op cursor.
@@ -164,12 +198,12 @@ export default {
     list(track, blocks, (b) => b.key, block, (li, b) => fill(li, b, world, context));
     queueMicrotask(() => reveal(track, `${world.moved?.at}`)); // when all is drawn: it asks where things lie
     operationRow(ops, world, context);
-    text(ops.lastElementChild, training ? "width = measured time" : "width = rows of a call");
+    text(ops.lastElementChild, training ? "width = measured time" : "width = rows of the call");
   },
 };
 
 /** @returns {HTMLElement} */
-const block = () => h("li", { class: "blk" }, h("button", { class: "blk-go", type: "button" }, h("span"), h("b"), h("small")), h("button", { class: "blk-branch", type: "button", hidden: true }));
+const block = () => h("li", { class: "blk" }, h("button", { class: "blk-go", type: "button" }, h("span", { class: "sr" }), h("span"), h("b"), h("small"), h("span", { class: "sr" })), h("button", { class: "blk-branch", type: "button", hidden: true }));
 
 /** @param {any} li @param {Block} b @param {World} world @param {Context} context */
 function fill(li, b, world, context) {
@@ -178,23 +212,36 @@ function fill(li, b, world, context) {
   set(li, "class", `blk ${b.state}`);
   const grow = `${read.phase(world) === "train" ? Math.max(0.001, b.grow) : b.grow} 1 0px`;
   if (li.dataset.grow !== grow) li.style.flex = li.dataset.grow = grow;
-  text(go.children[0], b.title);
-  text(go.children[1], b.token);
-  text(go.children[2], b.note);
-  const said = [b.title, b.token, b.note].filter(Boolean).join(" ") || "free";
-  set(go, "aria-label", b.state === "now" ? `Here: ${said}` : b.node === null ? `${said}, not run yet` : `Go to ${said}`);
+  const [lead, after] = spoken(b);
+  [lead, b.title, b.token, b.note, after].forEach((said, i) => text(go.children[i], said));
   set(go, "aria-current", b.state === "now" ? "step" : null);
   set(go, "disabled", b.node === null || !may);
   go.onclick = () => b.node !== null && b.state !== "now" && context.send({ kind: "go", moment: b.node });
-  branch.hidden = !b.others.length;
+  const back = b.earlier ?? null;
+  branch.hidden = !b.others.length && back === null;
+  if (back !== null) return mark(branch, back, "‹ earlier", "‹ earlier: go back to what was read before this", may, context);
   if (!b.others.length) return;
   const next = b.others.find((id) => id > /** @type {number} */ (b.node)) ?? b.others[0];
   const label = world.history.get(next)?.label;
-  text(branch, `+${b.others.length}`);
-  set(branch, "aria-label", `${plural(b.others.length, "other branch", "other branches")} here; go to ${label ? shown(label) : "the next"}`);
-  set(branch, "title", `Another branch: ${label ? shown(label) : `moment ${next}`}`);
-  set(branch, "disabled", !may);
-  branch.onclick = () => context.send({ kind: "go", moment: next });
+  mark(branch, next, `+${b.others.length}`, `+${plural(b.others.length, "other branch", "other branches")} here; go to ${label ? shown(label) : "the next"}`, may, context);
+}
+
+/** What a screen reader hears before and after what stands in a block. Pure.
+ * @param {Block} b @returns {[string, string]} */
+export function spoken(b) {
+  const said = b.title || b.token ? "" : "free";
+  if (b.state === "now") return ["Here: ", ""];
+  if (b.node !== null) return ["Go to ", ""];
+  return [said, b.state === "todo" ? ", not run yet" : ", done inside one step"];
+}
+
+/** @param {any} button @param {number} moment @param {string} said @param {string} name @param {boolean} may @param {Context} context */
+function mark(button, moment, said, name, may, context) {
+  text(button, said);
+  set(button, "aria-label", name);
+  set(button, "title", name);
+  set(button, "disabled", !may);
+  button.onclick = () => context.send({ kind: "go", moment });
 }
 
 /** Keep the current block in sight when it changes, without moving the page.
@@ -212,7 +259,7 @@ function reveal(track, name) {
 function operationRow(element, world, context) {
   const ops = operations(world);
   const cursor = ops.findIndex((o) => o.path === world.look.op);
-  text(element.children[0], ops.length ? `Inside ${place(world)}` : "Nothing ran yet");
+  text(element.children[0], callName(world));
   list(element.children[1], ops, (o) => o.path, () => h("button", { class: "op", type: "button" }), (button, o, i) => {
     set(button, "class", `op${i === cursor ? " on" : ""}${cursor >= 0 && i > cursor ? " todo" : ""}`);
     set(button, "aria-pressed", String(i === cursor));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { branches, lookAt, operations, pass, path, settle, stages, steps } from "../../../assets/views/track.mjs";
+import { branches, callName, earlier, lookAt, operations, pass, path, settle, spoken, stages, steps } from "../../../assets/views/track.mjs";
 import { node, training, world } from "./world.mjs";
 
 const tree = (...nodes) => new Map(nodes.map((n) => [n.id, n]));
@@ -26,6 +26,42 @@ test("a pass begins where its phase was entered and ends where it is entered aga
   const history = tree(start, node(1, 0, "prefill", 1), node(2, 1, "train", 0, { command: "enter" }), node(3, 2, "train", 1), node(4, 3, "decode", 0, { command: "enter" }), node(5, 4, "decode", 1));
   assert.deepEqual(pass(history, 5).map((b) => b.node.id), [4, 5]);
   assert.deepEqual(pass(history, 1).map((b) => b.node.id), [0, 1]);
+});
+
+test("another text begins the line anew, with the way back to the earlier one", () => {
+  const history = tree(start, node(1, 0, "prefill", 1), node(2, 1, "decode", 1), node(3, 2, "prefill", 0, { command: "change" }), node(4, 3, "prefill", 1), node(5, 4, "prefill", 0, { command: "undo" }));
+  assert.deepEqual(pass(history, 4).map((b) => [b.node.id, b.edits]), [[3, 0], [4, 0]]);
+  assert.deepEqual(pass(history, 2).map((b) => b.node.id), [0, 1, 2]);
+  assert.deepEqual([earlier(history, history.get(3)), earlier(history, start)], [2, null]);
+  assert.deepEqual(pass(history, 5).map((b) => [b.node.id, b.edits]), [[5, 0]]);
+  const w = world({ history, moved: { ...world().moved, at: 4, phase: "prefill", step: 1 } });
+  assert.deepEqual(steps(w, 0).map((b) => b.earlier), [2, null]);
+});
+
+test("an edit marks its step until it is taken back", () => {
+  const edited = tree(start, node(1, 0, "prefill", 1), node(2, 1, "decode", 1), node(3, 2, "decode", 1, { command: "change" }));
+  assert.deepEqual(pass(edited, 3).map((b) => b.edits), [0, 0, 1]);
+  assert.deepEqual(pass(edited, 2).map((b) => b.edits), [0, 0, 0]);
+  edited.set(4, node(4, 3, "decode", 1, { command: "undo" }));
+  assert.deepEqual(pass(edited, 4).map((b) => [b.node.id, b.edits]), [[0, 0], [1, 0], [4, 0]]);
+  const first = tree(start, node(1, 0, "prefill", 0, { command: "change" }));
+  assert.deepEqual(pass(first, 1).map((b) => [b.node.id, b.edits]), [[1, 1]]);
+});
+
+test("a step says how many rows its call had", () => {
+  const said = (more, stages = []) => callName(world({ moved: { ...world().moved, stages, ...more } }));
+  const read = (rows) => [{ name: "read", ms: 2, rows, ops: [] }];
+  assert.equal(callName(world()), "Decode 2: 1 new row");
+  assert.equal(said({}, read(0)), "Decode 2: no new row");
+  assert.equal(said({ stage: "choose" }), "Decode 2: chosen, not read");
+  assert.equal(said({ step: 0 }), "Decode 0: the prompt is read");
+  assert.equal(said({ step: 0, phase: "prefill" }), "Prefill: not run yet");
+  assert.equal(said({ step: 1, phase: "prefill" }, read(5)), "Prefill: 5 rows in one call");
+});
+
+test("a block is named by what stands in it and whether it can be gone to", () => {
+  const block = (more) => spoken({ title: "Forward", token: "", node: null, state: "done", ...more });
+  assert.deepEqual([block({}), block({ node: 3 }), block({ state: "now" }), block({ state: "todo", title: "" })], [["", ", done inside one step"], ["Go to ", ""], ["Here: ", ""], ["free", ", not run yet"]]);
 });
 
 test("blocks: a wide prefill, one place a token, free places until the end", () => {
