@@ -1,7 +1,7 @@
 // @ts-check
 /** Pointer and keys on the map: a cell is locked, or in edit mode painted; a whole stroke is one command. */
 
-import { change, painted } from "./maskbar.mjs";
+import { change, painted, toggled } from "./maskbar.mjs";
 import * as read from "./reads.mjs";
 import { line } from "./visibility.mjs";
 
@@ -13,6 +13,7 @@ import { line } from "./visibility.mjs";
  * @property {{cells: Map<string, {query: number, key: number}>, visible: boolean, last: {query: number, key: number}} | null} stroke
  * @property {number} most largest score on the scale, 0 until the first scores came @property {any} table timer of the hidden table
  * @property {World} world @property {Context} context @property {(point: {offsetX: number, offsetY: number}) => Place | null} at the cell under a point
+ * @property {(point: {offsetX: number, offsetY: number}) => {row: number} | {column: number} | null} header the row or column whose label is under a point
  * @property {() => Place} start where the keys begin @property {(cell: Place) => void} bring scroll a cell into sight
  * @property {() => void} redraw
  */
@@ -32,7 +33,8 @@ export function gestures(canvas, doing) {
   };
   canvas.onpointerdown = (event) => {
     const here = doing.at(event);
-    if (!here || event.button) return;
+    if (event.button) return;
+    if (!here) return editing(doing) ? toggle(doing, doing.header(event)) : undefined;
     if (!editing(doing)) return lock(doing, here);
     canvas.setPointerCapture(event.pointerId);
     begin(doing, here);
@@ -56,6 +58,14 @@ const editing = (doing) => doing.world.look.editing && doing.world.role === "wri
 function lock(doing, here) {
   const same = doing.world.look.lock?.row === here.row && doing.world.look.lock?.key === here.column;
   doing.context.look({ lock: same ? null : { row: here.row, key: here.column }, path: null });
+}
+
+/** A whole row or column in one command.
+ * @param {Doing} doing @param {{row: number} | {column: number} | null} line */
+function toggle(doing, line) {
+  const edit = line && toggled(doing.world, line);
+  const command = edit && change(doing.world, edit);
+  if (command) doing.context.send(command);
 }
 
 /** A stroke sets every cell that it touches to what the first was not.
@@ -100,7 +110,9 @@ function key(doing, event) {
   else if (editing(doing) && (event.key === " " || event.key.toLowerCase() === "x")) {
     begin(doing, here);
     commit(doing);
-  } else return;
+  } else if (editing(doing) && event.key.toLowerCase() === "r") toggle(doing, { row: here.row });
+  else if (editing(doing) && event.key.toLowerCase() === "c") toggle(doing, { column: here.column });
+  else return;
   event.preventDefault();
   event.stopPropagation();
 }

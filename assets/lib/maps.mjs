@@ -65,6 +65,9 @@ export function cellFigure(value) {
   return value.toExponential(0).replace("e+", "e").replace("-", "−");
 }
 
+/** What a person does in edit mode. */
+const HOW = "Click a cell, a row or a column; drag to paint; X toggles.";
+
 /** The two fixed lines under the map: which cell, and what is there. Pure.
  * @param {World} world @param {{row: number, column: number} | null} hover @param {{weight: (r: number, k: number) => number, score: (r: number, k: number) => number}} number
  * @param {(row: number, key: number) => CellState} state @returns {[string, string]} */
@@ -75,11 +78,12 @@ export function readout(world, hover, number, state) {
   const [queries, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
   const row = hover?.row ?? focus.row;
   const key = hover?.column ?? focus.key ?? read.reads(number.weight, row, keys.length)[0]?.key ?? -1;
-  if (row < 0 || key < 0) return ["", "nothing is computed yet"];
+  const editing = world.look.editing && world.role === "writer" && !hover;
+  if (row < 0 || key < 0) return [editing ? HOW : "", "nothing is computed yet"];
   const said = (/** @type {read.Row[]} */ rows, /** @type {number} */ i) => (rows[i] ? shown(rows[i].token) : "not there yet");
   const owner = (/** @type {string} */ o) => (o === "s" ? "source" : "target");
   const first = `query: ${owner(at.info.query)} row ${row} ${said(queries, row)}   key: ${owner(at.info.key)} row ${key} ${said(keys, key)}`;
-  return [first, `${hover ? "preview" : focus.locked ? "locked" : "newest"}   ${cellWords(state(row, key), number, row, key)}`];
+  return [editing ? HOW : first, `${hover ? "preview" : focus.locked ? "locked" : "newest"}   ${cellWords(state(row, key), number, row, key)}`];
 }
 
 /** @param {CellState} state @param {{weight: (r: number, k: number) => number, score: (r: number, k: number) => number}} number @param {number} row @param {number} key */

@@ -47,6 +47,22 @@ export function change(world, edit, same = false) {
 /** @param {{query: number, key: number}[]} places @param {boolean} visible @returns {(mask: Mask) => Mask} */
 export const painted = (places, visible) => (mask) => ({ ...mask, cells: paint(mask, places, visible) });
 
+/** What toggles a whole row or column of computed cells: hide those that may be read; where none may be, give back what was hidden here,
+ * and where nothing was, open all. Pure.
+ * @param {World} world @param {{row: number} | {column: number}} line @returns {((mask: Mask) => Mask) | null} */
+export function toggled(world, line) {
+  const at = read.relation(world);
+  if (!at) return null;
+  const list = (/** @type {"s" | "t"} */ owner, /** @type {number | undefined} */ only) => read.rows(world, owner).flatMap((r, i) => (read.known(r) && (only === undefined || only === i) ? [i] : []));
+  const [rows, keys] = [list(at.info.query, "row" in line ? line.row : undefined), list(at.info.key, "column" in line ? line.column : undefined)];
+  const places = rows.flatMap((query) => keys.map((key) => ({ query, key })));
+  const mask = read.visibility(at.info, at.layer);
+  const open = places.filter((p) => mask.allows(p.query, p.key));
+  if (open.length) return painted(open, false);
+  const given = places.filter((p) => mask.program(p.query, p.key));
+  return places.length ? painted(given.length ? given : places, true) : null;
+}
+
 /** @returns {HTMLElement} */
 export function maskbar() {
   return h("div", { class: "maskbar" },

@@ -49,7 +49,7 @@ export default {
         p.element, h("p", { class: "readout", id: "map-readout" }, h("span"), h("span"))),
       h("div", { class: "sr" }),
     );
-    const doing = /** @type {Doing} */ (/** @type {any} */ ({ pan: p, hover: null, stroke: null, most: 0, table: 0, context, at: () => null, start: () => ({ row: 0, column: 0 }), bring: () => {}, redraw: () => {} }));
+    const doing = /** @type {Doing} */ (/** @type {any} */ ({ pan: p, hover: null, stroke: null, most: 0, table: 0, context, at: () => null, header: () => null, start: () => ({ row: 0, column: 0 }), bring: () => {}, redraw: () => {} }));
     doings.set(element, doing);
     gestures(p.canvas, doing);
     p.redraw = () => doing.redraw();
@@ -122,7 +122,7 @@ function minis(element, world, context) {
     set(button, "aria-pressed", String(o.layer === at.layer && o.head === at.head));
     set(button, "aria-label", `Layer ${o.layer + 1} head ${o.head + 1}`);
     button.onclick = () => context.look({ relation: at.info.name, layer: o.layer, head: o.head, path: null, op: null });
-    const value = read.cells(found.get(read.tapsOf(world, at.info, o.layer).weights), request, o.head);
+    const value = read.told(world, at.info, o.layer, read.cells(found.get(read.tapsOf(world, at.info, o.layer).weights), request, o.head));
     thumb(button.firstElementChild, grounds[o.layer], log ? (r, c) => draw.place(value(r, c), { decades: DECADES }) : value);
   });
 }
@@ -189,7 +189,7 @@ function prepare(doing) {
   const state = cellState(at.info, at.layer, queries, keys, value, doing.stroke, mask || world.look.editing);
   const out = /** @type {any} */ (p.element.nextElementSibling);
   readout(world, doing.hover, number, state).forEach((said, i) => text(out.children[i], said));
-  set(p.canvas, "aria-label", `${at.info.title}, layer ${at.layer + 1} head ${at.head + 1}. Arrow keys move, Enter locks${world.look.editing ? ", X changes the mask" : ""}.`);
+  set(p.canvas, "aria-label", `${at.info.title}, layer ${at.layer + 1} head ${at.head + 1}. Arrow keys move, Enter locks${world.look.editing ? ", X changes the mask of a cell, R of its row, C of its column" : ""}.`);
   return { at, number, room, mask, value, state };
 }
 
@@ -212,6 +212,12 @@ function paint(doing) {
   doing.at = (point) => {
     const found = geo.at(point.offsetX, point.offsetY);
     return found ? { row: found.row + window.row, column: found.column + window.column } : null;
+  };
+  doing.header = (point) => {
+    const { offsetX: x, offsetY: y } = point;
+    const [row, column] = [Math.floor((y - geo.top) / geo.cellHeight), Math.floor((x - geo.left) / geo.cellWidth)];
+    if (x < geo.left && row >= 0 && row < window.rows) return { row: row + window.row };
+    return y < geo.top && column >= 0 && column < window.columns ? { column: column + window.column } : null;
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { change, maskName, maskSummary, painted } from "../../../assets/lib/maskbar.mjs";
+import { change, maskName, maskSummary, painted, toggled } from "../../../assets/lib/maskbar.mjs";
 import { cellFigure, cellState, readout, reserve, viewport } from "../../../assets/lib/maps.mjs";
 import * as read from "../../../assets/lib/reads.mjs";
 import map from "../../../assets/views/map.mjs";
@@ -84,6 +84,24 @@ test("one stroke is one change, of the shown layer or of all", () => {
   assert.deepEqual(command.fields.masks.map((m) => [m.relation, m.layer, m.cells.length]), [["cross", 1, 2]]);
   assert.deepEqual(change(world({}, { scope: "all" }), edit).fields.masks.map((m) => m.layer), [null]);
   assert.equal(change(world(), (m) => m), null);
+});
+
+test("a header hides its row or column, and a second time gives it back", () => {
+  const cells = (w, line) => change(w, toggled(w, line))?.fields.masks[0]?.cells.map((c) => [c.query, c.key, c.visible]) ?? [];
+  assert.deepEqual(cells(world(), { column: 1 }), [[0, 1, false], [1, 1, false], [2, 1, false]]);
+  assert.deepEqual(cells(world(), { row: 2 }), [[2, 0, false], [2, 1, false], [2, 2, false]]);
+  const hidden = [0, 1, 2].map((query) => ({ query, key: 1, visible: false }));
+  assert.deepEqual(toggled(masked("full", hidden), { column: 1 })({ program: "full", parameter: 0, cells: hidden }).cells, []);
+  const self = { relation: "target_self", layer: 0 };
+  assert.deepEqual(cells(world({}, self), { column: 1 }), [[1, 1, false], [2, 1, false]]);
+  const gone = [1, 2].map((query) => ({ query, key: 1, visible: false }));
+  assert.deepEqual(toggled(masked("causal", gone, self), { column: 1 })({ program: "causal", parameter: 0, cells: gone }).cells, []);
+});
+
+test("in edit mode the read-out says what to do", () => {
+  const w = world({}, { editing: true });
+  assert.match(readout(w, null, numbers, () => "ok")[0], /^Click a cell, a row or a column/);
+  assert.match(readout(w, { row: 0, column: 0 }, numbers, () => "ok")[0], /^query: target row 0/);
 });
 
 test("the map watches every head small and one head whole", () => {
