@@ -20,7 +20,7 @@ from bench.report import Line
 from bench.runs import scenario
 
 SESSIONS = 12
-ROWS, UPDATES = 64, 60
+ROWS, UPDATES = 56, 60  # at more rows the recording of a decoding session is dropped, and made again when it is asked for
 MB = 1e6
 
 Drive = Callable[[Client], Awaitable[None]]
