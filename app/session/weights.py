@@ -2,13 +2,14 @@
 
 A checkpoint is `models/checkpoints/<architecture>.<task>.safetensors`: parameters in fp16, and as `provenance` in the file's
 metadata how it was made (JSON: command, architecture, config, task, seed, steps, loss, metrics). It is read once a process and
-device; all models built from it share its tensors, so whoever trains copies them first.
+device; all models built from it share its tensors, and so do models of the same draw: whoever trains copies them first.
 """
 
 from __future__ import annotations
 
 import json
 import threading
+import weakref
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,24 +27,43 @@ FOLDER = Path(__file__).parents[2] / "models" / "checkpoints"
 _ONE_AT_A_TIME = threading.Lock()  # a build draws from torch's global generator
 
 
+class _Draw(dict[str, Tensor]):
+    """The parameters of one seeded draw, kept while a model holds them."""
+
+
+_DRAWS: weakref.WeakValueDictionary[str, _Draw] = weakref.WeakValueDictionary()
+
+
 def build(scenario: Scenario, device: torch.device | str) -> tuple[nn.Module, dict[str, Any]]:
     """The model of a scenario, and what `Opened.weights` says of its parameters.
 
     Trained parameters are those of a checkpoint made with this very architecture, config and task; where there is none, or where
     the scenario asks for it, they are random: drawn on the CPU from the scenario's seed, the same on every device.
     """
-    model = _drawn(scenario)
+    model = _drawn(scenario).to(device)
     provenance = _matching(scenario) if scenario.weights == "trained" else None
     if provenance is None:
         source: dict[str, Any] = {"seed": scenario.seed}
         if scenario.weights == "trained":
             source["reason"] = "no trained weights are shipped for this architecture, config and task"
-        return model.to(device), {"kind": "random", "source": source}
-    model.to(device)
-    shared = _tensors(FOLDER / provenance["file"], str(device))
-    for name, parameter in model.named_parameters():
-        parameter.data = shared[name]
+        return _share_draw(model, scenario, device), {"kind": "random", "source": source}
+    _share(model, _tensors(FOLDER / provenance["file"], str(device)))
     return model, {"kind": "trained", "source": provenance}
+
+
+def _share(model: nn.Module, tensors: dict[str, Tensor]) -> None:
+    for name, parameter in model.named_parameters():
+        parameter.data = tensors[name]
+
+
+def _share_draw(model: nn.Module, scenario: Scenario, device: torch.device | str) -> nn.Module:
+    """Runs that begin with the same draw hold it once: a class that opens the same link, a page with its default seed."""
+    key = json.dumps([scenario.architecture, scenario.config, scenario.task, scenario.seed, str(device)], sort_keys=True)
+    with _ONE_AT_A_TIME:
+        draw = _DRAWS.setdefault(key, _Draw((name, p.data) for name, p in model.named_parameters()))
+    _share(model, draw)
+    model.draw = draw  # type: ignore[assignment]
+    return model
 
 
 def checkpoints(architecture: str) -> list[dict[str, Any]]:
@@ -59,9 +79,8 @@ def as_checkpoint(model: nn.Module, provenance: dict[str, Any]) -> bytes:
 
 def round_parameters(model: nn.Module) -> None:
     """Round parameters to what a checkpoint keeps, so that what is measured is what is shipped."""
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.copy_(parameter.half())
+    for parameter in model.parameters():
+        parameter.data = parameter.data.half().float()
 
 
 def _drawn(scenario: Scenario) -> nn.Module:

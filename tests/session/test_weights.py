@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -71,6 +72,20 @@ def test_trained_models_share_the_tensors_of_the_checkpoint(architecture: str, t
     for name, value in values(one).items():
         assert value.dtype == torch.float32 and stored[name].dtype == torch.float16
         torch.testing.assert_close(value, stored[name].float(), rtol=0, atol=0)
+
+
+def test_random_models_of_one_draw_share_its_tensors_while_one_of_them_lives() -> None:
+    def places(seed: int) -> tuple[nn.Module, list[int]]:
+        model, _ = weights.build(defaults(weights="random", config={"layers": 1}, seed=seed), "cpu")
+        return model, [p.data_ptr() for p in model.parameters()]
+
+    (first, at), (second, same), (_other, elsewhere) = places(11), places(11), places(12)
+    assert at == same
+    assert not set(at) & set(elsewhere)
+    assert [key for key in weights._DRAWS if ", 11," in key]
+    del first, second
+    gc.collect()
+    assert not [key for key in weights._DRAWS if ", 11," in key]
 
 
 def test_another_config_has_no_trained_weights_and_says_so() -> None:
