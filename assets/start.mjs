@@ -2,7 +2,6 @@
 /** The page begins here: data from the server, the run, the views, the controls. */
 
 import { Actions } from "./lib/actions.mjs";
-import { Fields } from "./lib/fields.mjs";
 import { Frame } from "./lib/frame.mjs";
 import { helpSheet, listenToKeys } from "./lib/keys.mjs";
 import { plotly, plotlyAt } from "./lib/plotly.mjs";
@@ -54,8 +53,6 @@ const chosen = (id, act) => (/** @type {any} */ value, /** @type {string | undef
   }
 };
 
-const fields = new Fields(data.fields, (path, value) => actions.field(path.split(".").slice(0, 2).join("."), value));
-
 /** The same for the set-up's fields, which come as one list. */
 function field() {
   const { triggered, states_list } = page.dash_clientside.callback_context;
@@ -65,7 +62,7 @@ function field() {
     const id = JSON.parse(prop_id.slice(0, dot));
     if (!frame || told.get(id.path) === JSON.stringify(value)) continue;
     frame.touched(id, prop_id.slice(dot + 1), value);
-    fields.put(id.path, value);
+    actions.field(id.path, value);
   }
 }
 
@@ -115,8 +112,7 @@ const help = helpSheet();
 const views = loadViews(data.views);
 run.begin();
 await present(data.ids.STAGE);
-frame = new Frame({ actions, ids: data.ids, fields: data.fields, waiting: fields.waiting });
-fields.listen();
+frame = new Frame({ actions, ids: data.ids, fields: data.fields });
 listenToKeys(actions, help);
 actions.theme(remembered());
 onSystemChange(() => actions.theme(remembered()));

@@ -29,6 +29,7 @@ TITLES = {
     "execution": ("Execution", "only the new row, with what is kept; or the whole prefix again"),
 }
 CHOICE_TITLES = {"adamw": "AdamW", "sgd": "SGD", "mine": "my requests", "full_prefix": "full prefix"}
+SEED = {"type": "integer", "title": "Seed", "low": -(2**31), "high": 2**31 - 1}
 STEPS = {"learning_rate": 0.0005, "temperature": 0.1, "top_p": 0.05, "clip_norm": 0.5}
 
 
@@ -47,17 +48,24 @@ def settings(group: str, model: type[Training] | type[Policy]) -> Iterator[Compo
 
 def _kind(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The type and the range of a setting: a few words, or a number (which may be left out)."""
-    kind = next(s for s in schema.get("anyOf", [schema]) if s.get("type") != "null")
+    kinds = schema.get("anyOf", [schema])
+    kind = next(s for s in kinds if s.get("type") != "null")
     if "enum" in kind:
         return {"type": "choice", "choices": kind["enum"]}
     low = kind.get("minimum", kind.get("exclusiveMinimum", -math.inf))
-    return {"type": kind["type"], "low": low, "high": kind.get("maximum", math.inf)}
+    more = {"above": "exclusiveMinimum" in kind, "optional": len(kinds) > 1}
+    return {"type": kind["type"], "low": low, "high": kind.get("maximum", math.inf), **more}
 
 
 def row(path: str, field: Mapping[str, Any]) -> Iterator[Component]:
     """A field's name and its control, as two cells of a grid."""
     yield html.Dt(field["title"], title=field["why"])
-    yield html.Dd(control(path, field))
+    yield html.Dd([control(path, field), problem(path)])
+
+
+def problem(path: str) -> Component:
+    """The place beside a field for why its value is refused."""
+    return html.P(className="problem", role="alert", hidden=True, **{"data-problem": path})
 
 
 def control(path: str, field: Mapping[str, Any]) -> Component:
@@ -67,7 +75,7 @@ def control(path: str, field: Mapping[str, Any]) -> Component:
         return dmc.Switch(id=ids.field(path, checked=True), checked=field["default"], size="sm", **named)
     if field["type"] == "choice":
         return _choice(path, field, named)
-    return number(path, field["title"], field["default"], field["low"], field["high"], whole=field["type"] == "integer")
+    return number(path)
 
 
 def _choice(path: str, field: Mapping[str, Any], named: dict[str, str]) -> Component:
@@ -78,40 +86,44 @@ def _choice(path: str, field: Mapping[str, Any], named: dict[str, str]) -> Compo
     return dmc.Select(id=ids.field(path), data=data, value=value, size="xs", allowDeselect=False, w=118, **named)
 
 
-def number(path: str, title: str, value: float | None, low: float, high: float, *, whole: bool) -> Component:
-    """A number with its range; what is typed beyond the range is refused by the server, with the range in the message."""
-    name = path.split(".")[1] if "." in path else path
-    return dmc.NumberInput(
-        id=ids.field(path),
-        value="" if value is None else value,
-        min=None if math.isinf(low) else low,
-        max=None if math.isinf(high) else high,
-        step=STEPS.get(name, 1),
-        allowDecimal=not whole,
-        decimalScale=0 if whole else 8,
-        clampBehavior="none",
-        size="xs",
-        w=96,
-        **{"aria-label": title},
-    )
+def number(path: str) -> Component:
+    """The place of a number: scripts put a text field there (assets/lib/numbers.mjs), because Mantine's own drops the characters
+    that it does not know and reads 1e6 as 16."""
+    return html.Span(id=ids.number(path))
 
 
 def fields(catalogue: Mapping[str, Any]) -> list[dict[str, Any]]:
     """All fields that have a control: its id, the path in the scenario, and how the control holds the value.
 
-    as: "checked" (on or off), "text" (a choice, whose values a control keeps as text), "number".
+    as: "checked" (on or off), "text" (a choice, whose values a control keeps as text), "number" (with what it may be).
     """
-    found = [_entry("seed", "integer"), _entry("weights", "choice")]
+    found = [_entry("seed", SEED), _entry("weights", {"type": "choice"})]
     for group, model in (("training", Training), ("policy", Policy)):
-        found += [_entry(f"{group}.{name}", _kind(s)["type"]) for name, s in model.model_json_schema()["properties"].items()]
+        for name, schema in model.model_json_schema()["properties"].items():
+            found.append(_entry(f"{group}.{name}", {"title": TITLES[name][0], **_kind(schema)}))
     for a in catalogue["architectures"]:
-        found += [_entry(f"config.{f['name']}.{a['id']}", f["type"]) for f in a["config_schema"]]
+        found += [_entry(f"config.{f['name']}.{a['id']}", f) for f in a["config_schema"]]
     return found
 
 
-def _entry(path: str, kind: str) -> dict[str, Any]:
-    held = {"boolean": "checked", "choice": "text"}.get(kind, "number")
-    return {"id": ids.field(path, held == "checked"), "path": path, "as": held}
+def _entry(path: str, field: Mapping[str, Any]) -> dict[str, Any]:
+    held = {"boolean": "checked", "choice": "text"}.get(field["type"], "number")
+    if held != "number":
+        return {"id": ids.field(path, held == "checked"), "path": path, "as": held}
+    low, high = (None if math.isinf(field[end]) else field[end] for end in ("low", "high"))
+    name = path.split(".")[1] if "." in path else path
+    more = {"above": field.get("above", False), "optional": field.get("optional", False), "step": STEPS.get(name, 1)}
+    whole = field["type"] == "integer"
+    return {
+        "id": ids.number(path),
+        "path": path,
+        "as": held,
+        "title": field["title"],
+        "low": low,
+        "high": high,
+        "whole": whole,
+        **more,
+    }
 
 
 def gallery(architectures: Sequence[Mapping[str, Any]], specs: Mapping[str, Spec], chosen: str) -> Component:

@@ -47,6 +47,11 @@ def field(path: str, checked: bool = False) -> dict[str, str]:
     return {"type": "switch" if checked else "field", "path": path}
 
 
+def number(path: str) -> str:
+    """The id of the place where scripts put the number of one field."""
+    return f"number-{path}"
+
+
 def by_name() -> dict[str, str]:
     """All plain ids by their names here, for the scripts."""
     return {name: value for name, value in globals().items() if name.isupper() and isinstance(value, str)}

@@ -179,7 +179,6 @@ def _input() -> Component:
 
 
 def _run() -> Component:
-    seed = controls.number("seed", "Seed", 7, -(2**31), 2**31 - 1, whole=True)
     row = html.Div(
         [
             button("Undo", "undo", name="btn sm", title="Take back the last change of the set-up (Ctrl+Z)"),
@@ -187,10 +186,11 @@ def _run() -> Component:
         ],
         className="row actions",
     )
+    seed = controls.row("seed", {**controls.SEED, "why": "of random weights, batches and draws"})
     training, policy = controls.settings("training", Training), controls.settings("policy", Policy)
     title = [html.Span("Training", className="in-train"), html.Span("Decoding", className="in-decode")]
     settings = [html.Dl(list(training), className="kv in-train"), html.Dl(list(policy), className="kv in-decode")]
-    return _section("run", title, None, *settings, html.Dl([html.Dt("Seed"), html.Dd(seed)], className="kv"), row)
+    return _section("run", title, None, *settings, html.Dl(list(seed), className="kv"), row)
 
 
 def _stage() -> Component:

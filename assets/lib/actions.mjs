@@ -23,8 +23,11 @@ export class Actions {
     return this.store.world;
   }
 
+  /** What a person set: what was opened, with the changes that were sent and not answered yet.
+   * @returns {any} */
   get scenario() {
-    return this.world.opened?.scenario;
+    const { opened } = this.world;
+    return opened && Object.assign({}, opened.scenario, ...this.run.ahead);
   }
 
   // ---- time
@@ -102,7 +105,7 @@ export class Actions {
 
   // ---- set-up
 
-  /** One field of the scenario: "seed", "training.learning_rate", "config.layers". An empty number means none.
+  /** One field of the scenario: "seed", "training.learning_rate", "config.layers.ARCHITECTURE". An empty number means none.
    * @param {string} path @param {any} value */
   field(path, value) {
     const [group, name] = path.split(".");

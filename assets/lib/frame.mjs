@@ -2,22 +2,22 @@
 /** The page's own frame: what its controls show follows the run; where-am-I, status, flyouts and tabs. */
 
 import { set, text as put } from "./dom.mjs";
+import { NumberField } from "./numbers.mjs";
 import { Requests, weightsLine } from "./requests.mjs";
 import { text } from "./text.mjs";
 
 /** @typedef {import("./actions.mjs").Actions} Actions @typedef {import("./types").World} World */
 
 export class Frame {
-  /** @param {{actions: Actions, ids: Record<string, string>, fields: import("./fields.mjs").Field[], waiting: Map<string, any>}} o
-   * ids, fields: from app/ui/ids.py and controls.py; waiting: fields whose number a person is setting now */
-  constructor({ actions, ids, fields, waiting }) {
-    this.waiting = waiting;
+  /** @param {{actions: Actions, ids: Record<string, string>, fields: any[]}} o ids, fields: from app/ui/ids.py and controls.py */
+  constructor({ actions, ids, fields }) {
     this.actions = actions;
     this.store = actions.store;
     this.ids = ids;
     this.fields = fields;
     /** What each control was last told, as text. @type {Map<string, string>} */
     this.told = new Map();
+    this.numbers = new Map(fields.filter((f) => f.as === "number").map((f) => [f.path, this.number(f)]));
     this.requests = new Requests(this.element("REQUESTS"), (requests) => actions.requests(requests));
     this.store.listen((parts) => this.changed(parts));
     listenToPanels();
@@ -29,13 +29,20 @@ export class Frame {
     return document.getElementById(this.ids[name]);
   }
 
+  /** @param {any} field */
+  number(field) {
+    const place = /** @type {HTMLElement} */ (document.getElementById(field.id));
+    return new NumberField(place, problemOf(field.path), field, (value) => this.actions.field(field.path, value));
+  }
+
   /** @param {string[]} parts */
   changed(parts) {
     const has = (/** @type {string[]} */ ...names) => names.some((n) => parts.includes(n));
     const { world } = this.store;
     if (has("opened", "moved", "role", "connection", "refused")) this.requests.update(world);
     if (has("opened", "moved")) weightsLine(this.element("WEIGHTS_LINE"), world);
-    if (has("opened", "refused", "set-up")) this.setUp(world);
+    if (has("opened", "refused", "set-up")) this.setUp();
+    if (has("refused")) this.refusals(world.refused ?? []);
     if (has("moved", "refused")) this.tell(this.ids.PHASE, { value: world.moved?.phase ?? null });
     if (has("opened", "moved", "playing", "connection", "role", "unit")) this.deck(world);
     if (has("opened", "moved", "connection", "role")) this.status(world);
@@ -61,22 +68,38 @@ export class Frame {
     /** @type {any} */ (window).dash_clientside.set_props(id, { "data-told": JSON.stringify(value) });
   }
 
-  /** @param {World} world */
-  setUp(world) {
-    const { scenario } = world.opened ?? {};
+  setUp() {
+    const { scenario } = this.actions;
     if (!scenario) return;
     for (const panel of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-for]"))) panel.hidden = panel.dataset.for !== scenario.architecture;
     this.tell(this.ids.ARCHITECTURE, { value: scenario.architecture });
     this.tell(this.ids.PRESET, { value: this.actions.presetNow() });
     for (const { id, path, as } of this.fields) {
       const [group, name, of] = path.split(".");
-      if ((of && of !== scenario.architecture) || this.waiting.has(path)) continue;
       const value = name ? scenario[group][name] : scenario[group];
-      this.tell(id, { [as === "checked" ? "checked" : "value"]: as === "text" ? String(value) : (value ?? "") });
+      if ((of && of !== scenario.architecture) || value === undefined) continue;
+      if (as === "number") this.numbers.get(path)?.show(value);
+      else this.tell(id, { [as === "checked" ? "checked" : "value"]: as === "text" ? String(value) : value });
     }
     const schema = this.actions.architecture()?.config_schema ?? [];
     this.tell(this.ids.DEFAULTS, { disabled: schema.every((/** @type {any} */ f) => scenario.config[f.name] === f.default) });
     put(this.element("INPUT_TITLE"), this.actions.catalogue.tasks.find((/** @type {any} */ t) => t.id === scenario.task)?.name ?? "");
+  }
+
+  /** Why the server refused a value, beside its field.
+   * @param {any[]} errors */
+  refusals(errors) {
+    const { architecture } = this.actions.scenario ?? {};
+    for (const { path } of this.fields) {
+      const error = errors.find((e) => path === e.field || path === `${e.field}.${architecture}`);
+      const said = error ? text.notAllowed(error.given, error.allowed) : "";
+      const number = this.numbers.get(path);
+      if (number && said) number.refuse(said);
+      else if (!number) {
+        put(problemOf(path), said);
+        set(problemOf(path), "hidden", !said);
+      }
+    }
   }
 
   /** @param {World} world */
@@ -116,6 +139,9 @@ export class Frame {
     document.documentElement.toggleAttribute("data-stale", world.connection === "offline" || world.connection === "closed");
   }
 }
+
+/** @param {string} path @returns {any} */
+const problemOf = (path) => document.querySelector(`[data-problem="${path}"]`);
 
 /** @param {any} id @param {string} name of a property */
 const placeOf = (id, name) => `${typeof id === "string" ? id : `${id.type} ${id.path}`} ${name}`;

@@ -30,6 +30,8 @@ export class Run {
     this.commands = commands((command) => this.send(command));
     /** Commands of the person that were not answered yet. */
     this.open = 0;
+    /** Changes of the scenario that were sent and not answered yet, oldest first. @type {Record<string, any>[]} */
+    this.ahead = [];
     /** What waits a moment, so that many changes are told once. @type {any} */
     this.lookTimer = 0;
     /** @type {any} */
@@ -153,7 +155,9 @@ export class Run {
   async send(command) {
     const asking = ASKING.has(command.kind);
     if (!asking) this.begun();
+    if (command.kind === "change") this.ahead.push(command.fields);
     const reply = await this.socket.send(command, { again: command.kind !== "watch" });
+    if (command.kind === "change") this.ahead = this.ahead.filter((fields) => fields !== command.fields);
     if (asking) return reply;
     this.ended();
     if (reply.ok) {

@@ -46,6 +46,7 @@ export const text = {
   unknown: "not in the vocabulary, read as <unk>",
   special: "special token",
   edit: "Token text; several words become several tokens",
+  notAllowed: (/** @type {any} */ given, /** @type {string} */ allowed) => `${given === "" ? "Nothing" : given} was given; allowed: ${allowed}.`,
   remove: "Remove",
   insert: "Insert before",
   specials: "Special",
