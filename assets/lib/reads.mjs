@@ -41,9 +41,13 @@ const undecided = new WeakMap();
  * @param {World} world @returns {any | null} */
 export const requestView = (world) => (phase(world) === "train" ? null : (requests(world)[request(world)] ?? null));
 
+/** Whether this step only ended what was written: its tokens are not read, and the newest call is that of the step before.
+ * @param {World} world */
+export const closing = (world) => phase(world) === "decode" && world.moved?.step > 0 && !!world.moved.ended && !world.moved.unreadable;
+
 /** The operations inside this step, in the order in which they ran.
  * @param {World} world @returns {string[]} */
-export const operations = (world) => [...new Set((world.moved?.stages ?? []).flatMap((/** @type {any} */ s) => s.ops))];
+export const operations = (world) => closing(world) ? [] : [...new Set((world.moved?.stages ?? []).flatMap((/** @type {any} */ s) => s.ops))];
 
 /** Whether the op cursor stands before this operation: then its newest rows are not computed yet, as far as the page tells.
  * @param {World} world @param {string} scope */

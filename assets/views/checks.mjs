@@ -37,6 +37,10 @@ export function destination(place, relations) {
   return { path: place.path };
 }
 
+/** The figure of a check, where there was something to measure.
+ * @param {any} check */
+export const measured = (check) => (check.status === "does_not_apply" ? "does not apply" : /^0 of 0\b/.test(check.measured) ? "nothing yet" : check.measured);
+
 /** @returns {HTMLElement} */
 function item() {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -66,14 +70,15 @@ export default {
     const checks = world.checked?.checks ?? [];
     text(/** @type {any} */ (element.children[0].children[1]), summary(checks));
     list(/** @type {any} */ (element.children[1]), checks, (/** @type {any} */ c) => c.id, item, (li, c) => {
-      const form = FORM[/** @type {keyof typeof FORM} */ (c.status)];
+      const empty = measured(c) === "nothing yet";
+      const form = FORM[/** @type {keyof typeof FORM} */ (empty ? "pending" : c.status)];
       const [svg, claim, figure, reason] = li.children;
-      set(li, "data-status", c.status);
+      set(li, "data-status", empty ? "pending" : c.status);
       set(svg, "aria-label", form.word);
       set(svg.firstElementChild, "d", form.path);
       text(claim.children[0], c.claim);
-      text(figure.children[0], c.status === "does_not_apply" ? "does not apply" : c.measured);
-      set(figure.children[1], "class", c.status === "does_not_apply" || !c.measured ? "" : `pv ${MARK[c.provenance] ?? ""}`);
+      text(figure.children[0], measured(c));
+      set(figure.children[1], "class", c.status === "does_not_apply" || empty || !c.measured ? "" : `pv ${MARK[c.provenance] ?? ""}`);
       set(figure.children[1], "title", c.provenance);
       text(reason, c.reason);
       const to = c.status === "fail" ? destination(c.place, world.opened?.relations ?? []) : null;

@@ -44,7 +44,7 @@ const bankName = (bank) => (bank.owner === "s" ? "Source rows" : bank.owner === 
 /** @param {Bank} bank */
 export function bankNote(bank) {
   const what = `${plural(bank.tensors, "tensor")}, ${bytes(bank.bytes)}`;
-  return bank.grows ? `${what}, +${bytes(bank.perRow)} a row` : `${what}, fixed`;
+  return bank.grows ? `${what}, +${bytes(bank.perRow)}/row` : `${what}, fixed`;
 }
 
 /** @type {import("../lib/types").View} */
@@ -135,15 +135,19 @@ function slot(g, x, w, height, bank, row) {
 /** Bytes over rows: what is kept now is a point; the line through it is its formula.
  * @param {any} element @param {{now: number, perRow: number, rows: number}} sum */
 function line(element, sum) {
-  const rows = Math.max(1, sum.rows);
+  const { rows } = sum;
   const limit = rows + 8;
   const at = (/** @type {number} */ n) => sum.now + (n - rows) * sum.perRow;
-  text(element.firstElementChild.lastElementChild, sum.perRow ? `${bytes(Math.max(0, at(limit)))} at row ${limit}` : "it does not grow");
+  text(element.firstElementChild.lastElementChild, !sum.perRow ? "it does not grow" : rows ? `${bytes(Math.max(0, at(limit)))} at row ${limit}` : "after the first read");
   const canvas = element.lastElementChild;
+  if (sum.perRow && !rows) {
+    set(canvas, "aria-label", "Bytes by row: known after the first read");
+    return () => void draw.fit(canvas);
+  }
   set(canvas, "aria-label", `${bytes(sum.now)} at ${plural(rows, "row")}; ${sum.perRow ? `${bytes(sum.perRow)} for each further row` : "no further row makes it larger"}`);
   return () => {
     const [g, width, height] = draw.fit(canvas);
-    const x = (/** @type {number} */ n) => 6 + ((n - 1) / (limit - 1)) * (width - 14);
+    const x = (/** @type {number} */ n) => 6 + (Math.max(0, n - 1) / (limit - 1)) * (width - 14);
     const y = (/** @type {number} */ v) => height - 8 - (Math.max(0, v) / Math.max(1, at(limit))) * (height - 18);
     g.lineWidth = 2;
     g.strokeStyle = draw.css("--k-fill");

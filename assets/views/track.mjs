@@ -158,7 +158,7 @@ export function callName(world) {
   if (read.phase(world) === "train") return moved.stages.some((/** @type {any} */ s) => s.ms !== null) ? `Inside ${place(world)}` : `${name}: not begun`;
   if (!moved.step) return call ? `${name}: ${call.name === "encode" && moved.stage === "encode" ? plural(call.rows, "source row") : plural(call.rows, "row")} in one call` : moved.phase === "decode" ? `${name}: the prompt is read` : `${name}: not run yet`;
   if (moved.phase === "prefill") return `${name}: ${plural(call?.rows ?? 0, "row")} in one call`;
-  return `${name}: ${call ? plural(call.rows, "new row") : moved.stage === "choose" ? "chosen, not read" : "no new row"}`;
+  return `${name}: ${read.closing(world) ? "no new row" : call ? plural(call.rows, "new row") : moved.stage === "choose" ? "chosen, not read" : "no new row"}`;
 }
 
 /** What a chosen operation makes the page look at: its relation and layer where it is a read, and it as the op cursor.

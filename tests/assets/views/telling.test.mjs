@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { destination, summary } from "../../../assets/views/checks.mjs";
+import { destination, measured, summary } from "../../../assets/views/checks.mjs";
 import { bankNote, banks, total } from "../../../assets/views/memory.mjs";
 import { distribution, outcome, policyName, whole } from "../../../assets/views/next.mjs";
 import { keyReads, places } from "../../../assets/views/read.mjs";
@@ -133,6 +133,7 @@ test("checks are summed up, and a failing one points to its place", () => {
   assert.equal(summary([check("pass"), check("pass"), check("does_not_apply")]), "2 hold");
   assert.equal(summary([check("pass"), check("pending")]), "1 check pending");
   assert.equal(summary([check("fail"), check("pending")]), "1 of 2 fails");
+  assert.deepEqual([measured({ status: "pass", measured: "0 of 0 tensors" }), measured({ status: "pass", measured: "60 of 60 tensors" })], ["nothing yet", "60 of 60 tensors"]);
   const { relations } = world().opened;
   assert.deepEqual(destination({ path: "decoder.layer1.cross.weights", row: 2, head: 1 }, relations), { relation: "cross", layer: 1, head: 1, lock: { row: 2, key: 0 }, op: null, path: null });
   assert.deepEqual(destination({ path: "logits" }, relations), { path: "logits" });
@@ -149,7 +150,7 @@ test("what is kept is counted by whose rows it is and whether it grows", () => {
   const all = banks(kept);
   assert.deepEqual(all.map((b) => [b.owner, b.grows, b.roles, b.bytes]), [["s", false, ["p", "k"], 2560], ["t", true, ["k", "v"], 1536]]);
   assert.deepEqual(total(all), { now: 4096, perRow: 512, rows: 3 });
-  assert.equal(bankNote(all[1]), "2 tensors, 1.5 KiB, +512 B a row");
+  assert.equal(bankNote(all[1]), "2 tensors, 1.5 KiB, +512 B/row");
   assert.equal(bankNote(all[0]), "2 tensors, 2.5 KiB, fixed");
   assert.deepEqual(total([]), { now: 0, perRow: 0, rows: 0 });
 });

@@ -52,7 +52,7 @@ test("a step says how many rows its call had", () => {
   const said = (more, stages = []) => callName(world({ moved: { ...world().moved, stages, ...more } }));
   const read = (rows) => [{ name: "read", ms: 2, rows, ops: [] }];
   assert.equal(callName(world()), "Decode 2: 1 new row");
-  assert.equal(said({}, read(0)), "Decode 2: no new row");
+  assert.equal(said({ ended: true }, read(1)), "Decode 2: no new row");
   assert.equal(said({ stage: "choose" }), "Decode 2: chosen, not read");
   assert.equal(said({ step: 0 }), "Decode 0: the prompt is read");
   assert.equal(said({ step: 0, phase: "prefill" }), "Prefill: not run yet");
