@@ -11,7 +11,7 @@ import { shown } from "./words.mjs";
  * exp is of (score - the largest open score), as softmax computes it. Pure.
  * @param {World} world @param {(row: number, key: number) => number} score @param {(row: number, key: number) => number} weight
  * @param {number} [most] lines */
-export function arithmetic(world, score, weight, most = 9) {
+export function arithmetic(world, score, weight, most = 7) {
   const at = read.relation(world);
   const { row, key: chosen } = read.focus(world);
   if (!at || row < 0) return null;

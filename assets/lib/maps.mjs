@@ -82,8 +82,8 @@ export function readout(world, hover, number, state) {
   if (row < 0 || key < 0) return [editing ? HOW : "", "nothing is computed yet"];
   const said = (/** @type {read.Row[]} */ rows, /** @type {number} */ i) => (rows[i] ? shown(rows[i].token) : "not there yet");
   const owner = (/** @type {string} */ o) => (o === "s" ? "source" : "target");
-  const first = `query: ${owner(at.info.query)} row ${row} ${said(queries, row)}   key: ${owner(at.info.key)} row ${key} ${said(keys, key)}`;
-  return [editing ? HOW : first, `${hover ? "preview" : focus.locked ? "locked" : "newest"}   ${cellWords(state(row, key), number, row, key)}`];
+  const first = `query: ${owner(at.info.query)} row ${row} ${said(queries, row)}  key: ${owner(at.info.key)} row ${key} ${said(keys, key)}`;
+  return [editing ? HOW : first, `${hover ? "preview" : focus.locked ? "locked" : "newest"}  ${cellWords(state(row, key), number, row, key)}`];
 }
 
 /** @param {CellState} state @param {{weight: (r: number, k: number) => number, score: (r: number, k: number) => number}} number @param {number} row @param {number} key */

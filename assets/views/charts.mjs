@@ -10,8 +10,8 @@ import { figure, number, plural } from "../lib/words.mjs";
 
 const PERIOD = 100; // ms between two paints
 const CHARTS = [
-  { id: "loss", title: "Loss", note: "nats per row that counts", role: "--d-fill" },
-  { id: "norm", title: "Gradient norm", note: "before clipping", role: "--g-fill" },
+  { id: "loss", title: "Loss", role: "--d-fill" },
+  { id: "norm", title: "Gradient norm", role: "--g-fill" },
 ];
 
 /** What tells one curve from another: how many points, and the last of them.
@@ -35,7 +35,20 @@ export const positive = (values) => values.map((v) => (number(v) > 0 && Number.i
  * @param {any[]} values */
 export const newest = (values) => (values.length ? figure(number(values.at(-1))) : "–");
 
-/** @typedef {{held: ReturnType<typeof mark> | null, points: number, timer: any, at: number, theme: string}} Drawn */
+/** Few marks on a logarithmic axis: powers of ten, or 1, 2 and 5 times them where the values lie close together. Pure.
+ * @param {(number | null)[]} values @param {number} [most] marks */
+export function ticks(values, most = 4) {
+  const all = values.flatMap((v) => (v === null ? [] : [v]));
+  if (!all.length) return [];
+  const [low, high] = [all.reduce((a, v) => Math.min(a, v)) / 1.25, all.reduce((a, v) => Math.max(a, v)) * 1.25];
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const factors = last - first > 2 ? [1] : [1, 2, 5];
+  const found = Array.from({ length: last - first + 1 }, (_, i) => factors.map((f) => Number(`${f}e${first + i}`))).flat().filter((v) => v >= low && v <= high);
+  const every = Math.ceil(found.length / most);
+  return found.filter((_, i) => i % every === 0);
+}
+
+/** @typedef {{held: ReturnType<typeof mark> | null, points: number, timer: any, at: number, theme: string, ticks: string[]}} Drawn */
 /** @type {WeakMap<HTMLElement, Drawn>} */
 const drawn = new WeakMap();
 
@@ -50,11 +63,11 @@ export default {
   mount(element) {
     for (const c of CHARTS) {
       element.append(h("figure", { class: "chart", "data-chart": c.id },
-        h("figcaption", { class: "ph" }, h("h2", { class: "h nowrap" }, c.title), h("span", { class: "sub" }, c.note), h("span", { class: "sp" }), h("b", { class: "mono" })),
+        h("figcaption", { class: "ph" }, h("h2", { class: "h nowrap" }, c.title), h("span", { class: "sp" }), h("b", { class: "mono" })),
         h("div", { class: "plot", role: "img" })));
     }
-    element.append(h("p", { class: "note legend" }, h("i", { class: "key-line" }), "training batch ", h("i", { class: "key-dot" }), "validation"));
-    drawn.set(element, { held: null, points: 0, timer: 0, at: 0, theme: "" });
+    element.append(h("p", { class: "note legend" }, h("i", { class: "key-line" }), "training batch ", h("i", { class: "key-dot" }), "validation", h("span", { class: "units" }, "loss in nats per row that counts, norm before clipping")));
+    drawn.set(element, { held: null, points: 0, timer: 0, at: 0, theme: "", ticks: [] });
   },
 
   draw(element, world) {
@@ -81,7 +94,11 @@ async function paint(element, state, curve) {
   CHARTS.forEach((c, i) => {
     const plot = element.children[i].lastElementChild;
     const values = c.id === "loss" ? curve.loss : curve.norm;
-    if (from === null) return library.react(plot, traces(c, curve, values), layout(), { displayModeBar: false, responsive: true });
+    const marks = ticks(positive(c.id === "loss" ? [...values, ...curve.validation.map((v) => v[1])] : values));
+    if (from === null) library.react(plot, traces(c, curve, values), layout(marks), { displayModeBar: false, responsive: true });
+    else if (state.ticks[i] !== marks.join()) library.relayout(plot, { "yaxis.tickvals": marks, "yaxis.ticktext": marks.map(tickText) });
+    state.ticks[i] = marks.join();
+    if (from === null) return;
     if (from < values.length) library.extendTraces(plot, { x: [curve.updates.slice(from)], y: [positive(values.slice(from))] }, [0]);
     if (c.id === "loss" && curve.validation.length !== state.points) library.restyle(plot, { x: [curve.validation.map((v) => v[0])], y: [positive(curve.validation.map((v) => v[1]))] }, [1]);
   });
@@ -96,12 +113,15 @@ function traces(c, curve, values) {
   return [line, dots];
 }
 
-/** @returns {any} */
-function layout() {
+/** @param {number} value */
+const tickText = (value) => (value >= 0.001 && value < 10000 ? String(value) : figure(value));
+
+/** @param {number[]} marks of the vertical axis @returns {any} */
+function layout(marks) {
   const axis = { gridcolor: css("--line"), linecolor: css("--line-2"), zeroline: false, tickfont: { family: css("--font-mono"), size: 11, color: css("--ink-3") } };
   return {
     margin: { l: 44, r: 10, t: 6, b: 26 }, showlegend: false, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    xaxis: { ...axis, rangemode: "tozero", nticks: 5, tickformat: "~g" }, yaxis: { ...axis, type: "log", automargin: true, nticks: 4, tickformat: "~g" },
+    xaxis: { ...axis, rangemode: "tozero", nticks: 5, tickformat: "~g" }, yaxis: { ...axis, type: "log", automargin: true, tickmode: "array", tickvals: marks, ticktext: marks.map(tickText) },
     hoverlabel: { font: { family: css("--font-mono"), size: 11 } }, font: { family: css("--font-ui") },
   };
 }

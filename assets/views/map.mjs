@@ -6,7 +6,7 @@ import { h, list, set, text } from "../lib/dom.mjs";
 import { gestures } from "../lib/gestures.mjs";
 import { drawMaskbar, maskbar } from "../lib/maskbar.mjs";
 import { cellFigure, cellState, fillTable, readout, reserve, viewport } from "../lib/maps.mjs";
-import { follow, ground, pan, seen } from "../lib/pan.mjs";
+import { follow, ground, pan, seen, within } from "../lib/pan.mjs";
 import * as read from "../lib/reads.mjs";
 import { ground as under, thumb } from "../lib/thumbs.mjs";
 import { shown } from "../lib/words.mjs";
@@ -37,7 +37,7 @@ export default {
     const choice = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string[][]} */ options) =>
       h("div", { class: "seg", role: "group", "aria-label": label, "data-look": name }, options.map(([value, said]) => h("button", { type: "button", "data-value": value }, said)));
     element.append(
-      h("div", { class: "ph map-head" }, h("h2", { class: "h" }, "Who may read, how much is read"), h("span", { class: "sp" }),
+      h("div", { class: "ph map-head" }, h("h2", { class: "h" }, "Who may read", h("span", { class: "more" }, ", how much is read")), h("span", { class: "sp" }),
         choice("show", "What the cells show", [["weights", "weight"], ["scores", "score"], ["mask", "mask"]]),
         h("button", { class: "btn sm", type: "button", "data-part": "edit" }, "Edit mask ", h("kbd", null, "M"))),
       h("div", { class: "mask-line" }, maskbar(), choice("scale", "Scale", [["linear", "lin"], ["log", "log"]])),
@@ -117,6 +117,7 @@ function minis(element, world, context) {
     all.push({ name: `L${layer + 1}` });
     for (let head = 0; head < heads; head++) all.push({ layer, head });
   }
+  if (element.dataset.at !== `${at.layer} ${at.head}`) queueMicrotask(() => inSight(element, `${at.layer} ${at.head}`));
   list(element, all, (_, i) => `${i} ${heads}`, (o) => (o.name === undefined ? h("button", { class: "mini", type: "button" }, h("canvas", { "aria-hidden": "true" })) : h("span", null, o.name)), (button, o) => {
     if (o.name !== undefined) return;
     set(button, "aria-pressed", String(o.layer === at.layer && o.head === at.head));
@@ -125,6 +126,14 @@ function minis(element, world, context) {
     const value = read.told(world, at.info, o.layer, read.cells(found.get(read.tapsOf(world, at.info, o.layer).weights), request, o.head));
     thumb(button.firstElementChild, grounds[o.layer], log ? (r, c) => draw.place(value(r, c), { decades: DECADES }) : value);
   });
+}
+
+/** Scroll the small multiples to the chosen one when it changes, when all is drawn: it asks where things lie.
+ * @param {HTMLElement} element @param {string} name */
+function inSight(element, name) {
+  element.dataset.at = name;
+  const on = /** @type {HTMLElement | null} */ (element.querySelector("[aria-pressed=true]"));
+  if (on) element.scrollTop = within(element.scrollTop, element.clientHeight, on.offsetTop - 4, on.offsetTop + on.offsetHeight + 4);
 }
 
 /** The numbers that the large map shows. @param {World} world */

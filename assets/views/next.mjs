@@ -119,7 +119,7 @@ function otherRequests(element, world, context) {
     const lead = read.choice(o.view);
     const row = o.view.decision_row;
     text(button.children[0], requestName(o.i));
-    text(button.children[1], o.view.finished ? ` finished (${o.view.finished})` : row === null ? " waits" : ` from row ${row} ${shown(o.view.target[row]?.token ?? "")}: `);
+    text(button.children[1], o.view.finished ? ` finished (${o.view.finished})` : row === null ? " waits" : ` row ${row} ${shown(o.view.target[row]?.token ?? "")} →`);
     text(button.children[2], lead && !o.view.finished ? shown(lead.token) : "");
     text(button.children[3], lead && !o.view.finished ? probability(lead.probability) : "");
     set(button, "title", `Look at request ${requestName(o.i)}`);

@@ -203,21 +203,23 @@ function numbers(g, geo, reads, row, top) {
 /** What a row decided, and what it would decide now where an edit changed that.
  * @param {World} world @param {"s" | "t"} owner @param {ReturnType<typeof places>} queries @param {number} i */
 function decidesText(world, owner, queries, i) {
-  if (queries[i].kind !== "known" && queries[i].kind !== "new") return "";
+  if (queries[i].kind !== "known" && queries[i].kind !== "new") return ["", ""];
   const now = queries[i + 1]?.would;
   const next = read.decides(world, owner, i);
-  return next ? `→ ${shown(next)}${now ? ` (now ${shown(now)})` : ""}` : "";
+  return next ? [`→ ${shown(next)}`, now ? `now ${shown(now)}` : ""] : ["", ""];
 }
 
-/** @param {CanvasRenderingContext2D} g @param {Layout} geo @param {ReturnType<typeof places>[number]} place @param {number} i @param {boolean} on @param {string} decides */
+/** @param {CanvasRenderingContext2D} g @param {Layout} geo @param {ReturnType<typeof places>[number]} place @param {number} i @param {boolean} on @param {string[]} decides what it decided, and what it would decide now */
 function queryChip(g, geo, place, i, on, decides) {
   const state = /** @type {any} */ (place.kind === "new" ? "known" : place.kind);
   draw.chip(g, geo.x(i), geo.bottom, geo.slot - geo.pad, geo.chip, place.token, { role: "q", state, on, size: geo.size });
   if (place.text) unknownWord(g, geo, i, geo.bottom);
   const y = geo.bottom + geo.chip + 10;
   draw.font(g, on ? 640 : 460, 11, true);
-  draw.label(g, draw.clip(g, decides, geo.slot - 2), geo.middle(i), y, { size: 11, mono: true, weight: on ? 640 : 460, align: "center", color: on || decides.includes("(now") ? "--d" : "--ink-3" });
-  if (geo.ids && place.id >= 0) draw.label(g, draw.clip(g, placeName(geo, i, place), geo.slot - 2), geo.middle(i), y + 14, { size: 10.5, mono: true, align: "center", color: "--ink-3" });
+  const [then, now] = decides.map((said) => draw.clip(g, said, geo.slot - 2));
+  draw.label(g, geo.ids || !now ? then : now, geo.middle(i), y, { size: 11, mono: true, weight: on ? 640 : 460, align: "center", color: on || now ? "--d" : "--ink-3" });
+  if (geo.ids && now) draw.label(g, now, geo.middle(i), y + 14, { size: 11, mono: true, weight: 640, align: "center", color: "--d" });
+  else if (geo.ids && place.id >= 0) draw.label(g, draw.clip(g, placeName(geo, i, place), geo.slot - 2), geo.middle(i), y + 14, { size: 10.5, mono: true, align: "center", color: "--ink-3" });
 }
 
 /** The probability under the decision; where padding lies between, the line that skips it.

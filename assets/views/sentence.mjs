@@ -141,10 +141,10 @@ function training(world) {
   }
   const most = read.largest(rows, "gradient");
   const where = train.rows.length > 1 ? `${requestName(read.request(world))}, row` : "Row";
-  const head = [part(`${where} ${worst} `), token(rows[worst].input, "q"), part(" found "), token(rows[worst].label, "d"), part(" hardest to predict")];
+  const head = [part(`${where} ${worst} `), token(rows[worst].input, "q"), part(" found "), token(rows[worst].label, "d"), part(" hardest")];
   if (most === null) return [...head, part(`: loss ${figure(number(rows[worst].loss), 2)}.`)];
-  if (most === worst) return [...head, part(" and sends back the largest "), part("gradient", "g"), part(".")];
-  return [...head, part(`; row ${most} `), token(rows[most].input, "q"), part(" sends back the largest "), part("gradient", "g"), part(".")];
+  if (most === worst) return [...head, part(" and has the largest "), part("gradient", "g"), part(".")];
+  return [...head, part(`; row ${most} `), token(rows[most].input, "q"), part(" has the largest "), part("gradient", "g"), part(".")];
 }
 
 /** The small line under the sentence: the newest notice with its offer; else what a word became; else which weights these are.

@@ -132,7 +132,7 @@ function scoreMap(part, element, world) {
   const own = /** @type {{score: number}} */ (scales.get(element));
   const [queries, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
   const value = read.readCells(world, "training", 0);
-  text(part.firstElementChild.lastElementChild, `L${at.layer + 1} H${at.head + 1} ${at.info.name.replaceAll("_", " ")}, signed`);
+  text(part.firstElementChild.lastElementChild, `L${at.layer + 1} H${at.head + 1} ${at.info.name.replaceAll("_", " ")}`);
   const canvas = part.children[1].firstElementChild;
   const all = queries.flatMap((_, r) => keys.map((_, k) => value(r, k)));
   own.score ||= niceMost(all);

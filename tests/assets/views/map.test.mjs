@@ -61,10 +61,10 @@ test("padding hides keys and queries", () => {
 test("the read-out says which cell it is, and what is there", () => {
   const w = world();
   const ok = () => "ok";
-  assert.deepEqual(readout(w, null, numbers, ok), ["query: target row 2 chat   key: source row 1 black", "newest   score 7.00 → weight 0.700 ◉"]);
-  assert.equal(readout(w, { row: 0, column: 0 }, numbers, ok)[1], "preview   score 9.00 → weight 0.900 ◉");
-  assert.equal(readout(w, { row: 0, column: 0 }, numbers, () => "user")[1], "preview   masked by you, weight 0");
-  assert.equal(readout(world({}, { lock: { row: 1, key: 2 } }), null, numbers, ok)[0], "query: target row 1 le   key: source row 2 cat");
+  assert.deepEqual(readout(w, null, numbers, ok), ["query: target row 2 chat  key: source row 1 black", "newest  score 7.00 → weight 0.700 ◉"]);
+  assert.equal(readout(w, { row: 0, column: 0 }, numbers, ok)[1], "preview  score 9.00 → weight 0.900 ◉");
+  assert.equal(readout(w, { row: 0, column: 0 }, numbers, () => "user")[1], "preview  masked by you, weight 0");
+  assert.equal(readout(world({}, { lock: { row: 1, key: 2 } }), null, numbers, ok)[0], "query: target row 1 le  key: source row 2 cat");
 });
 
 test("a number fits its cell", () => {

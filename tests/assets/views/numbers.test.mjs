@@ -6,7 +6,7 @@ import test from "node:test";
 
 import { arithmetic, matrix, statistics } from "../../../assets/lib/arithmetic.mjs";
 import { lines, lossSum } from "../../../assets/views/batch.mjs";
-import { added, mark, positive } from "../../../assets/views/charts.mjs";
+import { added, mark, positive, ticks } from "../../../assets/views/charts.mjs";
 import inspector, { chosen, contract, search } from "../../../assets/views/inspector.mjs";
 import { bars, clipping, default as trainingView, depths, niceMost } from "../../../assets/views/training.mjs";
 import { known, request, row, taps, training, world } from "./world.mjs";
@@ -118,6 +118,13 @@ test("the loss is a mean over the rows that count", () => {
   assert.equal(lossSum(training().moved.train), "5 rows count");
   assert.equal(lossSum({ ...training().moved.train, loss: 0.78 }), "3.90 / 5 rows = 0.780");
   assert.equal(lossSum(null), "");
+});
+
+test("a logarithmic axis has few marks", () => {
+  assert.deepEqual(ticks([0.03, 6, null]), [0.1, 1]);
+  assert.deepEqual(ticks([1.1, 4]), [1, 2, 5]);
+  assert.deepEqual(ticks([1e-7, 100]), [1e-7, 1e-4, 0.1, 100]);
+  assert.deepEqual(ticks([]), []);
 });
 
 test("a chart is continued, or set anew when the curve is another one", () => {

@@ -75,9 +75,9 @@ test("training: batch, loss, gradient", () => {
   assert.equal(said(stages(0)), "Update 4: 2 sequences, 5 of 6 rows count in the loss.");
   assert.equal(said(stages(6)), "Update 4: one pass computed all 6 rows; 5 of them count in the loss.");
   const filled = (gradients) => training({ loss: 1, rows: training().moved.train.rows.map((s) => s.map((r, i) => ({ ...r, loss: [0.2, 1.92, 0.5][i], gradient: gradients?.[i] ?? null }))) });
-  assert.equal(said(filled()), "A, row 1 le found chat hardest to predict: loss 1.92.");
-  assert.equal(said(filled([0.1, 0.9, 0.2])), "A, row 1 le found chat hardest to predict and sends back the largest gradient.");
-  assert.equal(said(filled([0.9, 0.1, 0.2])), "A, row 1 le found chat hardest to predict; row 0 <bos> sends back the largest gradient.");
+  assert.equal(said(filled()), "A, row 1 le found chat hardest: loss 1.92.");
+  assert.equal(said(filled([0.1, 0.9, 0.2])), "A, row 1 le found chat hardest and has the largest gradient.");
+  assert.equal(said(filled([0.9, 0.1, 0.2])), "A, row 1 le found chat hardest; row 0 <bos> has the largest gradient.");
 });
 
 test("the states of the app use the same slot", () => {
