@@ -32,9 +32,17 @@ export function viewport(width, height, rows, columns, scrollLeft, scrollTop) {
     left, top, cell, cellWidth, notes: !narrow, ...seen,
     row: Math.max(0, Math.min(rows - seen.rows, Math.round(scrollTop / cell))),
     column: Math.max(0, Math.min(columns - seen.columns, Math.round(scrollLeft / cellWidth))),
-    width: rows && seen.columns < columns ? left + columns * cellWidth + 2 : 0,
-    height: seen.rows < rows ? top + rows * cell + 2 : 0,
+    width: rows && seen.columns < columns ? width + (columns - seen.columns) * cellWidth : 0, // scrolled to the end, the last is seen
+    height: seen.rows < rows ? height + (rows - seen.rows) * cell : 0,
   };
+}
+
+/** Names of rows; with their number where a name repeats or not all are in sight. Pure.
+ * @param {string[]} names of all @param {number} from first in sight @param {number} count in sight */
+export function numbered(names, from, count) {
+  const said = names.filter((name) => name !== "·");
+  const plain = count >= names.length && new Set(said).size === said.length;
+  return names.slice(from, from + count).map((name, i) => (plain || name === "·" ? name : `${from + i} ${name}`));
 }
 
 /** The state of each cell, by form: masked by the program or by you, padded, not computed yet, or a number.

@@ -40,7 +40,7 @@ export const newest = (values) => (values.length ? figure(number(values.at(-1)))
 export function ticks(values, most = 4) {
   const all = values.flatMap((v) => (v === null ? [] : [v]));
   if (!all.length) return [];
-  const [low, high] = [all.reduce((a, v) => Math.min(a, v)) / 1.25, all.reduce((a, v) => Math.max(a, v)) * 1.25];
+  const [low, high] = [all.reduce((a, v) => Math.min(a, v)) / 2.2, all.reduce((a, v) => Math.max(a, v)) * 2.2];
   const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
   const factors = last - first > 2 ? [1] : [1, 2, 5];
   const found = Array.from({ length: last - first + 1 }, (_, i) => factors.map((f) => Number(`${f}e${first + i}`))).flat().filter((v) => v >= low && v <= high);
@@ -66,7 +66,7 @@ export default {
         h("figcaption", { class: "ph" }, h("h2", { class: "h nowrap" }, c.title), h("span", { class: "sp" }), h("b", { class: "mono" })),
         h("div", { class: "plot", role: "img" })));
     }
-    element.append(h("p", { class: "note legend" }, h("i", { class: "key-line" }), "training batch ", h("i", { class: "key-dot" }), "validation", h("span", { class: "units" }, "loss in nats per row that counts, norm before clipping")));
+    element.append(h("p", { class: "note legend" }, h("i", { class: "key-line" }), "training batch ", h("i", { class: "key-dot" }), "validation", h("span", { class: "units" }, "loss: nats a row; norm: unclipped")));
     drawn.set(element, { held: null, points: 0, timer: 0, at: 0, theme: "", ticks: [] });
   },
 

@@ -5,7 +5,7 @@ import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { gestures } from "../lib/gestures.mjs";
 import { drawMaskbar, maskbar } from "../lib/maskbar.mjs";
-import { cellFigure, cellState, fillTable, readout, reserve, viewport } from "../lib/maps.mjs";
+import { cellFigure, cellState, fillTable, numbered, readout, reserve, viewport } from "../lib/maps.mjs";
 import { follow, ground, pan, seen, within } from "../lib/pan.mjs";
 import * as read from "../lib/reads.mjs";
 import { ground as under, thumb } from "../lib/thumbs.mjs";
@@ -244,10 +244,11 @@ function labels(world, info, window) {
   const next = info.query === "t" ? read.choice(read.requestView(world)) : null;
   const name = (/** @type {number} */ i) => (queries[i] ? shown(queries[i].token) : i === queries.length && next ? `${shown(next.token)}?` : "·");
   const rows = Array.from({ length: window.rows }, (_, i) => i + window.row);
-  const columns = Array.from({ length: window.columns }, (_, i) => i + window.column);
+  const [tall, wide] = extent(world, info);
+  const keyName = (/** @type {number} */ i) => (keys[i] ? shown(keys[i].token) : "·");
   return {
-    rowLabels: rows.map(name), rowNotes: window.notes ? rows.map((i) => shown(read.decides(world, info.query, i))) : undefined,
-    columnLabels: columns.map((i) => (keys[i] ? shown(keys[i].token) : "·")),
+    rowLabels: numbered(Array.from({ length: tall }, (_, i) => name(i)), window.row, window.rows), rowNotes: window.notes ? rows.map((i) => shown(read.decides(world, info.query, i))) : undefined,
+    columnLabels: numbered(Array.from({ length: wide }, (_, i) => keyName(i)), window.column, window.columns),
   };
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { change, maskName, maskSummary, painted, toggled } from "../../../assets/lib/maskbar.mjs";
-import { cellFigure, cellState, readout, reserve, viewport } from "../../../assets/lib/maps.mjs";
+import { cellFigure, cellState, numbered, readout, reserve, viewport } from "../../../assets/lib/maps.mjs";
 import * as read from "../../../assets/lib/reads.mjs";
 import map from "../../../assets/views/map.mjs";
 import { request, row, world } from "./world.mjs";
@@ -39,6 +39,14 @@ test("a small map fills its room, a large one pans whole cells", () => {
   assert.deepEqual([large.row, large.column, large.cell, large.cellWidth, large.top], [20, 10, 15, 15, 72]);
   assert.ok(large.width > 64 * 15 && large.height > 64 * 15);
   assert.equal(viewport(340, 230, 64, 64, 1e6, 1e6).row, 64 - large.rows);
+  const end = viewport(328, 222, 128, 128, 0, 0);
+  assert.deepEqual([viewport(328, 222, 128, 128, end.width - 328, end.height - 222)].map((w) => [w.row + w.rows, w.column + w.columns]), [[128, 128]]);
+});
+
+test("rows are numbered where their names repeat or not all are in sight", () => {
+  assert.deepEqual(numbered(["le", "chat", "·", "·"], 0, 4), ["le", "chat", "·", "·"]);
+  assert.deepEqual(numbered(["le", "le", "·"], 0, 3), ["0 le", "1 le", "·"]);
+  assert.deepEqual(numbered(["a", "b", "c"], 1, 2), ["1 b", "2 c"]);
 });
 
 test("masked by the program, by you, padded, not computed, or a number", () => {
