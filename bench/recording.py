@@ -76,11 +76,12 @@ def _forward(times: int) -> list[Line]:
 
 
 def _untapped(tapped: nn.Module) -> nn.Module:
-    """The same model with the same parameters, from source without taps."""
+    """The same model on the very same parameters (another copy would lie cold in the caches), without taps."""
     source = untapped.transformer()
     vocabulary = tapped.decoder.embedding.token.num_embeddings  # type: ignore[union-attr]
     bare: nn.Module = source.DecoderOnly(source.DecoderOnlyConfig(), vocabulary)
-    bare.load_state_dict(tapped.state_dict())
+    for name, parameter in bare.named_parameters():
+        parameter.data = tapped.get_parameter(name).data
     return bare.eval()
 
 
