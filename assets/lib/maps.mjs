@@ -9,8 +9,8 @@ import { figure, percent, shown } from "./words.mjs";
 /** @typedef {import("./types").World} World @typedef {import("./canvas.mjs").CellState} CellState */
 
 /** How many rows a map of growing rows reserves, so that it keeps its scale while stepping. Pure.
- * @param {number} rows */
-export const reserve = (rows) => [8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 129].find((n) => n >= rows) ?? rows;
+ * @param {number} rows @param {number} [least] */
+export const reserve = (rows, least = 8) => [6, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 129].find((n) => n >= Math.max(rows, least)) ?? rows;
 
 /** Cells below these sizes are not drawn smaller: the map pans. */
 const SMALLEST = 15;

@@ -40,7 +40,9 @@ export const newest = (values) => (values.length ? figure(number(values.at(-1)))
 export function ticks(values, most = 4) {
   const all = values.flatMap((v) => (v === null ? [] : [v]));
   if (!all.length) return [];
-  const [low, high] = [all.reduce((a, v) => Math.min(a, v)) / 2.2, all.reduce((a, v) => Math.max(a, v)) * 2.2];
+  const [least, largest] = [all.reduce((a, v) => Math.min(a, v)), all.reduce((a, v) => Math.max(a, v))];
+  const beyond = largest < 2 * least ? 10 : 2.2; // as far as the axis goes
+  const [low, high] = [least / beyond, largest * beyond];
   const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
   const factors = last - first > 2 ? [1] : [1, 2, 5];
   const found = Array.from({ length: last - first + 1 }, (_, i) => factors.map((f) => Number(`${f}e${first + i}`))).flat().filter((v) => v >= low && v <= high);

@@ -234,8 +234,8 @@ function paint(doing) {
  * @param {World} world @param {any} info @returns {[number, number]} */
 function extent(world, info) {
   const [queries, keys] = [read.rows(world, info.query).length, read.rows(world, info.key).length];
-  const rows = read.phase(world) === "train" || info.query === "s" ? queries : reserve(queries + 1);
-  return [Math.max(1, rows), info.key === info.query ? Math.max(1, rows) : Math.max(1, keys)];
+  const grows = (/** @type {string} */ owner) => owner === "t" && read.phase(world) !== "train";
+  return [grows(info.query) ? reserve(queries + 1) : Math.max(1, queries), grows(info.key) ? reserve(keys + 1, 6) : Math.max(1, keys)];
 }
 
 /** @param {World} world @param {any} info @param {ReturnType<typeof viewport>} window */

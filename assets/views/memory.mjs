@@ -43,7 +43,7 @@ const bankName = (bank) => (bank.owner === "s" ? "Source rows" : bank.owner === 
 
 /** @param {Bank} bank */
 export function bankNote(bank) {
-  const what = `${plural(bank.tensors, "tensor")}, ${bytes(bank.bytes)}`;
+  const what = bytes(bank.bytes);
   return bank.grows ? `${what}, +${bytes(bank.perRow)}/row` : `${what}, fixed`;
 }
 
@@ -93,10 +93,11 @@ function paint(element, world, bank) {
   const caption = element.firstElementChild;
   text(caption.querySelector("b"), bankName(bank));
   text(caption.lastElementChild, bankNote(bank));
+  set(caption, "title", `${plural(bank.tensors, "tensor")}, ${bankNote(bank)}`);
   const rows = bank.owner ? read.rows(world, bank.owner) : [];
   const kept = rows.filter((r) => read.known(r)).length;
   const canvas = element.lastElementChild;
-  set(canvas, "aria-label", bank.owner ? `${bankName(bank)}: ${plural(kept, "row")} kept, ${bankNote(bank)}` : `State: ${bankNote(bank)}`);
+  set(canvas, "aria-label", `${bankName(bank)}: ${bank.owner ? `${plural(kept, "row")} kept, ` : ""}${plural(bank.tensors, "tensor")}, ${bankNote(bank)}`);
   return () => {
     const [g, width, height] = draw.fit(canvas);
     const reserve = bank.grows ? 2 : 0;

@@ -83,9 +83,10 @@ export default {
     text(rest.children[2], shares.candidates.length && shares.others ? probability(shares.rest) : "");
     const output = whole(view);
     text(total.children[0], output.value);
+    total.children[1].hidden = !output.value;
     text(total.children[2], ` ${output.covers}`);
     otherRequests(others, world, context);
-    text(hint, outcome(view));
+    text(hint, read.before(world, "logits") ? "The operations have not come to the distribution yet." : outcome(view));
   },
 };
 

@@ -124,7 +124,7 @@ test("a logarithmic axis has few marks", () => {
   assert.deepEqual(ticks([0.03, 6, null]), [0.1, 1, 10]);
   assert.deepEqual(ticks([1.1, 4]), [0.5, 1, 2, 5]);
   assert.deepEqual(ticks([1e-7, 100]), [1e-7, 1e-4, 0.1, 100]);
-  assert.deepEqual(ticks([]), []);
+  assert.deepEqual([ticks([5.361]), ticks([])], [[1, 10], []]);
 });
 
 test("a chart is continued, or set anew when the curve is another one", () => {

@@ -150,8 +150,8 @@ test("what is kept is counted by whose rows it is and whether it grows", () => {
   const all = banks(kept);
   assert.deepEqual(all.map((b) => [b.owner, b.grows, b.roles, b.bytes]), [["s", false, ["p", "k"], 2560], ["t", true, ["k", "v"], 1536]]);
   assert.deepEqual(total(all), { now: 4096, perRow: 512, rows: 3 });
-  assert.equal(bankNote(all[1]), "2 tensors, 1.5 KiB, +512 B/row");
-  assert.equal(bankNote(all[0]), "2 tensors, 2.5 KiB, fixed");
+  assert.equal(bankNote(all[1]), "1.5 KiB, +512 B/row");
+  assert.equal(bankNote(all[0]), "2.5 KiB, fixed");
   assert.deepEqual(total([]), { now: 0, perRow: 0, rows: 0 });
 });
 
