@@ -11,6 +11,7 @@ import { Store } from "./lib/store.mjs";
 import { onSystemChange, remembered } from "./lib/theme.mjs";
 import { text } from "./lib/text.mjs";
 
+const RATE = "lookback-rate";
 const page = /** @type {any} */ (window);
 const data = JSON.parse(document.getElementById("lookback-data")?.textContent ?? "{}");
 const store = new Store();
@@ -70,7 +71,10 @@ function field() {
 page.dash_clientside = Object.assign(page.dash_clientside ?? {}, {
   lookback: {
     unit: chosen(data.ids.UNIT, (value) => actions.granularity(value)),
-    rate: chosen(data.ids.RATE, (value) => actions.speed(value)),
+    rate: chosen(data.ids.RATE, (value) => {
+      sessionStorage.setItem(RATE, value);
+      actions.speed(value);
+    }),
     phase: chosen(data.ids.PHASE, (value) => actions.phase(value)),
     architecture: chosen(data.ids.ARCHITECTURE, (value) => actions.choose(value)),
     preset: chosen(data.ids.PRESET, (value) => actions.preset(value)),
@@ -80,7 +84,9 @@ page.dash_clientside = Object.assign(page.dash_clientside ?? {}, {
 
 /** What the page's buttons do. @type {Record<string, () => any>} */
 const acts = {
-  step: () => actions.step(), back: () => actions.back(), play: () => actions.play(), reset: () => actions.reset(), undo: () => actions.undo(),
+  step: () => actions.step(), back: () => actions.back(), play: () => actions.play(), undo: () => actions.undo(),
+  reset: () => frame?.askReset(), resetNow: () => frame?.answerReset(true), keep: () => frame?.answerReset(false),
+  startNew: () => location.assign(location.pathname),
   defaults: () => actions.defaults(), nextTheme: () => actions.nextTheme(), retry: () => run.socket.connect(), copyLink, help: () => help(),
 };
 addEventListener("click", (event) => acts[/** @type {any} */ (event.target).closest?.("[data-act]")?.dataset.act]?.());
@@ -110,6 +116,7 @@ function chartsWhenTraining() {
 
 const help = helpSheet();
 const views = loadViews(data.views);
+actions.speed(sessionStorage.getItem(RATE) ?? actions.rate);
 run.begin();
 await present(data.ids.STAGE);
 frame = new Frame({ actions, ids: data.ids, fields: data.fields });

@@ -121,7 +121,8 @@ class Session:
 def _objection(connection: Connection, command: Command) -> Problem | None:
     if connection.role == "reader" and not isinstance(command, ANYONE):
         message = (
-            f"You are reading along; {command.kind} is the writer's. Load the page again to take over, or begin your own run."
+            f"You are reading along; {command.kind} is the writer's. To take over, open this address without role=reader "
+            "(without it already: load the page again); or begin your own run."
         )
         return Problem("command", command.kind, "watch, fetch, share", message)
     if connection.waiting >= MOST_WAITING:

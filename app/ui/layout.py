@@ -31,7 +31,7 @@ PAGE = """<!DOCTYPE html>
 </head>
 <body>{%app_entry%}
 <script type="application/json" id="lookback-data">DATA</script>
-<footer>{%config%}{%scripts%}{%renderer%}</footer></body>
+<div>{%config%}{%scripts%}{%renderer%}</div></body>
 </html>"""
 
 
@@ -81,7 +81,8 @@ def _embedded(data: Any) -> str:
 
 def layout(catalogue: Mapping[str, Any]) -> Component:
     """Top bar, set-up, stage, inspector, status bar; on a phone a bar of buttons and tabs."""
-    app = html.Div([_top(catalogue), _setup(catalogue), _stage(), _inspector(), _status()], className="app")
+    main = html.Main([_setup(catalogue), _stage(), _inspector()], className="main")
+    app = html.Div([_top(catalogue), main, _status()], className="app")
     said = html.Div(id=ids.SAID, className="sr", role="status", **{"aria-live": "polite"})
     theme = {
         "fontFamily": "var(--font-ui)",
@@ -122,9 +123,9 @@ def _top(catalogue: Mapping[str, Any]) -> Component:
     return html.Header(
         [
             html.H1([html.I(className="brand-mark", **{"aria-hidden": "true"}), html.Span("Lookback")], className="brand"),
-            picker,
+            able(picker),
             html.Span(className="sp"),
-            button("Copy link", "copyLink", name="link hide-phone"),
+            button("Copy link", "copyLink", name="link"),
             button("Theme", "nextTheme", ids.THEME, name="link", **{"aria-label": "Theme: automatic"}),
         ],
         className="top",
@@ -132,7 +133,7 @@ def _top(catalogue: Mapping[str, Any]) -> Component:
 
 
 def _setup(catalogue: Mapping[str, Any]) -> Component:
-    rail = [("model", "Model"), ("variant", "Variant"), ("input", "Input"), ("run", "Run")]
+    rail = [("model", "Model"), ("variant", "Variant"), ("input", "Input"), ("run", "Run"), ("detail", "Inspect")]
     buttons = [
         html.Button(
             [html.I(className=f"icon {name}", **{"aria-hidden": "true"}), title],
@@ -142,7 +143,13 @@ def _setup(catalogue: Mapping[str, Any]) -> Component:
         for name, title in rail
     ]
     sections = [_model(catalogue), _variant(catalogue), _input(), _run()]
-    return html.Aside([html.Div(buttons, className="mini-rail"), *sections], className="setup", **{"aria-label": "Set-up"})
+    content = [html.Div(buttons, className="mini-rail"), html.P(id=ids.READ_ONLY, className="note", hidden=True), able(*sections)]
+    return html.Aside(content, className="setup", **{"aria-label": "Set-up"})
+
+
+def able(*controls: Component) -> Component:
+    """Controls of the writer: a page that reads along disables them together."""
+    return html.Fieldset(list(controls), className="able")
 
 
 def _section(name: str, title: list[Component | str] | str, aside: Component | None, *content: Any) -> Component:
@@ -175,28 +182,54 @@ def _variant(catalogue: Mapping[str, Any]) -> Component:
 
 
 def _input() -> Component:
-    return _section("input", ["Input: ", html.Span(id=ids.INPUT_TITLE)], None, html.Div(id=ids.REQUESTS))
+    return _section(
+        "input",
+        ["Input: ", html.Span(id=ids.INPUT_TITLE)],
+        None,
+        html.Div(id=ids.REQUESTS),
+        html.P(id=ids.PRESET_NOTE, className="note"),
+    )
 
 
 def _run() -> Component:
     row = html.Div(
         [
             button("Undo", "undo", name="btn sm", title="Take back the last change of the set-up (Ctrl+Z)"),
-            button("Reset run", "reset", name="btn sm"),
+            button("Reset run", "reset", ids.RESET, name="btn sm"),
         ],
         className="row actions",
+    )
+    sure = html.Div(
+        [
+            html.P(id=ids.RESET_WORDS, className="note"),
+            html.Div(
+                [button("Reset", "resetNow", name="btn sm"), button("Cancel", "keep", ids.KEEP, name="btn sm")], className="row"
+            ),
+        ],
+        id=ids.RESET_ASK,
+        role="alertdialog",
+        hidden=True,
+        **{"aria-labelledby": ids.RESET_WORDS},
     )
     seed = controls.row("seed", {**controls.SEED, "why": "of random weights, batches and draws"})
     training, policy = controls.settings("training", Training), controls.settings("policy", Policy)
     title = [html.Span("Training", className="in-train"), html.Span("Decoding", className="in-decode")]
     settings = [html.Dl(list(training), className="kv in-train"), html.Dl(list(policy), className="kv in-decode")]
-    return _section("run", title, None, *settings, html.Dl(list(seed), className="kv"), row)
+    return _section("run", title, None, *settings, html.Dl(list(seed), className="kv"), row, sure)
 
 
 def _stage() -> Component:
     read = html.Section([slot("sentence"), slot("read")], className="read", **{"aria-label": "Read"})
     work = html.Div([slot("training"), slot("map"), slot("charts"), slot("next")], className="work")
-    return html.Main([_deck(), read, work, slot("memory")], id=ids.STAGE, className="stage")
+    nothing = html.Div(
+        [html.P(id=ids.NOTHING_WORDS), button("Start a new run", "startNew", name="btn step")],
+        id=ids.NOTHING,
+        className="nothing",
+        role="alert",
+        hidden=True,
+    )
+    content = [_deck(), read, work, slot("memory"), nothing]
+    return html.Section(content, id=ids.STAGE, className="stage", **{"aria-label": "Stage"})
 
 
 def _deck() -> Component:
@@ -223,9 +256,10 @@ def _deck() -> Component:
         dmc.SegmentedControl(
             id=ids.UNIT, data=["step", "stage", "op"], value="step", size="xs", className="gran", **{"aria-label": "Step size"}
         ),
-        html.P([html.B(id=ids.WHERE), html.Span(id=ids.WHERE_NOTE)], className="where"),
     ]
-    return html.Section([html.Div(bar, className="deck-bar"), slot("track")], className="deck", **{"aria-label": "When"})
+    where = html.P([html.B(id=ids.WHERE), html.Span(id=ids.WHERE_NOTE)], className="where")
+    content = [html.Div([able(*bar), where], className="deck-bar"), slot("track")]
+    return html.Section(content, className="deck", **{"aria-label": "When"})
 
 
 def _inspector() -> Component:

@@ -164,6 +164,12 @@ export class Actions {
     return found < 0 || more.length ? null : `${task.id}/${found}`;
   }
 
+  /** What to look at in the example that the requests are. @returns {string} */
+  presetNote() {
+    const [id, number] = (this.presetNow() ?? "").split("/");
+    return this.catalogue.tasks.find((/** @type {any} */ t) => t.id === id)?.presets[Number(number)].note ?? "";
+  }
+
   /** @param {any[]} requests */
   requests(requests) {
     return this.commands.change({ requests });

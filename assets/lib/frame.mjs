@@ -46,6 +46,7 @@ export class Frame {
     if (has("moved", "refused")) this.tell(this.ids.PHASE, { value: world.moved?.phase ?? null });
     if (has("opened", "moved", "playing", "connection", "role", "unit")) this.deck(world);
     if (has("opened", "moved", "connection", "role")) this.status(world);
+    if (has("role", "connection", "opened")) this.may(world);
     if (has("look")) this.tell(this.ids.THEME, { children: text.theme[world.look.theme], "aria-label": text.themeName[world.look.theme] });
   }
 
@@ -83,7 +84,36 @@ export class Frame {
     }
     const schema = this.actions.architecture()?.config_schema ?? [];
     this.tell(this.ids.DEFAULTS, { disabled: schema.every((/** @type {any} */ f) => scenario.config[f.name] === f.default) });
+    put(this.element("PRESET_NOTE"), this.actions.presetNote());
     put(this.element("INPUT_TITLE"), this.actions.catalogue.tasks.find((/** @type {any} */ t) => t.id === scenario.task)?.name ?? "");
+  }
+
+  /** What this page may do at all: a reader's controls are disabled, and a page without a run offers a new one.
+   * @param {World} world */
+  may(world) {
+    const reads = world.role === "reader";
+    const nothing = world.connection === "closed" && !world.opened;
+    for (const group of /** @type {NodeListOf<HTMLFieldSetElement>} */ (document.querySelectorAll("fieldset.able"))) group.disabled = reads || nothing;
+    set(this.element("READ_ONLY"), "hidden", !reads);
+    put(this.element("READ_ONLY"), this.actions.run.role === "reader" ? text.takeOverAsked : text.takeOver);
+    set(this.element("NOTHING"), "hidden", !nothing);
+    put(this.element("NOTHING_WORDS"), world.reason);
+  }
+
+  /** Ask once before a run with more than its first moment goes. */
+  askReset() {
+    const more = this.store.world.history.size - 1;
+    if (more < 1) return this.actions.reset();
+    put(this.element("RESET_WORDS"), text.moments(more));
+    set(this.element("RESET_ASK"), "hidden", false);
+    this.element("KEEP").focus();
+  }
+
+  /** @param {boolean} reset */
+  answerReset(reset) {
+    set(this.element("RESET_ASK"), "hidden", true);
+    this.element("RESET").focus();
+    if (reset) this.actions.reset();
   }
 
   /** Why the server refused a value, beside its field.
@@ -111,8 +141,11 @@ export class Frame {
     const first = !world.moved || world.history.get(world.moved.at)?.parent === null;
     for (const name of ["STEP", "STEP_PHONE"]) this.tell(this.ids[name], { disabled: !able || !!world.moved?.ended });
     for (const name of ["BACK", "BACK_PHONE"]) this.tell(this.ids[name], { disabled: !able || first });
-    for (const name of ["PLAY", "PLAY_PHONE"]) this.tell(this.ids[name], { disabled: !able || (!!world.moved?.ended && !playing), "aria-pressed": String(playing) });
+    for (const name of ["PLAY", "PLAY_PHONE"]) this.tell(this.ids[name], { disabled: !able || (!!world.moved?.ended && !playing) });
+    put(/** @type {any} */ (document.querySelector(`#${this.ids.PLAY} .words`)), playing ? text.pause : text.play);
+    this.tell(this.ids.PLAY_PHONE, { "aria-label": playing ? text.pause : text.play });
     document.documentElement.toggleAttribute("data-playing", playing);
+    this.tell(this.ids.RATE, { value: String(this.actions.rate) });
     const whole = phase === "train" ? text.update : text.token;
     this.tell(this.ids.UNIT, { value: this.actions.unit, data: [{ value: "step", label: whole }, ...["stage", "op"].map((u) => ({ value: u, label: u }))] });
     this.where(world);
@@ -132,7 +165,8 @@ export class Frame {
   /** @param {World} world */
   status(world) {
     const state = world.connection === "open" && world.role === "reader" ? "reader" : world.connection;
-    const said = state === "open" ? text.ready(world.opened?.device ?? "", world.moved?.forward_ms ?? 0) : state === "closed" ? `${text.closed}: ${world.reason}` : text[/** @type {"offline"} */ (state)];
+    const reads = this.actions.run.role === "reader" ? text.readerAsked : text.reader;
+    const said = state === "reader" ? reads : state === "open" ? text.ready(world.opened?.device ?? "", world.moved?.forward_ms ?? 0) : state === "closed" ? `${text.closed}: ${world.reason}` : text[/** @type {"offline"} */ (state)];
     put(this.element("STATUS"), said);
     set(this.element("STATUS_DOT"), "data-state", state);
     set(this.element("STATUS_RETRY"), "hidden", state !== "offline" && state !== "closed");
@@ -155,7 +189,7 @@ function listenToPanels() {
     if (tab) showTab(tab.dataset.tabTo);
     const setup = document.querySelector(".setup");
     if (rail) flyout(setup, setup?.getAttribute("data-open") === rail.dataset.rail ? "" : rail.dataset.rail);
-    else if (setup && !setup.contains(target) && target.isConnected && !target.closest("[role=listbox], [data-portal]")) flyout(setup, "");
+    else if (setup && setup.getAttribute("data-open") !== "detail" && !setup.contains(target) && target.isConnected && !target.closest("[role=listbox], [data-portal]")) flyout(setup, "");
   });
   addEventListener("keydown", (event) => event.key === "Escape" && flyout(document.querySelector(".setup"), ""));
 }

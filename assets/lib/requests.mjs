@@ -63,7 +63,7 @@ export class Requests {
     const change = () => this.send(this.now());
     const source = reads ? new Chips({ name: text.source, role: "k", least: 1, change }) : null;
     const target = new Chips({ name: text.prefix, role: "q", fixed: ["<bos>"], least: 0, change });
-    const remove = h("button", { class: "link", type: "button", "aria-label": `${text.removeRequest} ${text.request(i)}`, onclick: () => this.send(this.now().filter((_, j) => j !== i)) }, text.removeRequest);
+    const remove = h("button", { class: "link", type: "button", "aria-label": `${text.removeRequest} request ${text.request(i)}`, onclick: () => this.send(this.now().filter((_, j) => j !== i)) }, text.removeRequest);
     const head = h("div", { class: "hh" }, h("b", { class: "h3" }, text.request(i)), remove);
     const what = h("span");
     const element = h("div", { class: "request" }, head,

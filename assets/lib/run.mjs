@@ -140,14 +140,20 @@ export class Run {
     try {
       const content = await unpack(fragment);
       const reply = await this.commands.open(content.scenario, content.log ?? []);
-      if (!reply.ok) return false;
+      if (!reply.ok) return this.unfollow();
       sessionStorage.setItem(LINK, fragment);
       this.look(taken(content.view));
       return true;
     } catch (error) {
       this.refuse([{ field: "link", given: "", allowed: "a link made by Lookback", message: String(/** @type {any} */ (error).message) }]);
-      return false;
+      return this.unfollow();
     }
+  }
+
+  /** The address again says what is shown. @returns {false} */
+  unfollow() {
+    history.replaceState(history.state, "", sessionStorage.getItem(LINK) || location.pathname + location.search);
+    return false;
   }
 
   /** Every command of the page goes through here.

@@ -32,9 +32,9 @@ def test_a_reload_finds_the_same_moment_and_the_same_look(window: Window) -> Non
 def test_a_second_tab_has_its_own_run_even_when_it_was_duplicated(window: Window, context: BrowserContext) -> None:
     first = window.page.evaluate("() => lookback.run.session")
     fresh = Window(context.new_page(), window.address).open()
-    window.page.evaluate("() => { window.open(location.href); }")  # shares the storage, as a duplicated tab does
-    window.until("true")
-    copy = Window(next(p for p in context.pages if p not in (window.page, fresh.page)), window.address)
+    with context.expect_page() as opened:
+        window.page.evaluate("() => { window.open(location.href); }")  # shares the storage, as a duplicated tab does
+    copy = Window(opened.value, window.address)
     copy.until("window.lookback?.store.world.moved")
     assert len({first, fresh.page.evaluate("() => lookback.run.session"), copy.page.evaluate("() => lookback.run.session")}) == 3
     fresh.step()
@@ -51,6 +51,9 @@ def test_a_reader_follows_and_cannot_step(window: Window, context: BrowserContex
     reader.until("lookback.store.world.moved.step === 1 && lookback.store.world.look.head === 1")
     assert reader.page.locator("#step").is_disabled()
     assert "Read only" in reader.page.locator("#status").inner_text()
+    assert "Open it without that to take over" in reader.page.locator("#read-only").inner_text()
+    for name in ("Layers", "Temperature", "Scenario: an example to begin from"):
+        assert reader.page.get_by_role("textbox", name=name).is_disabled(), name
     assert reader.problems == []
 
 
@@ -74,6 +77,46 @@ def test_a_link_that_cannot_be_read_says_so_and_the_page_is_alive(blank: Window)
     blank.until("document.querySelector('.say')?.textContent.includes('cannot be read')")
     blank.step()
     assert blank.tokens() == ["<bos>", "le"]
+
+
+def test_a_bad_link_in_a_page_with_a_run_leaves_its_address(window: Window) -> None:
+    window.step()
+    window.shared()
+    address = window.page.url
+    window.page.evaluate("() => { location.hash = '#s=abc'; }")
+    window.until("document.querySelector('.say').textContent.includes('cannot be read')")
+    assert window.page.url == address
+    assert window.tokens() == ["<bos>", "le"]
+
+
+def test_a_run_that_does_not_exist_says_so_and_offers_a_new_one(blank: Window) -> None:
+    blank.page.goto(blank.address + "/?session=nonsense")
+    blank.page.get_by_role("alert").filter(has_text="The run nonsense does not exist").wait_for()
+    blank.press("Start a new run")
+    blank.loaded()
+    assert blank.tokens() == ["<bos>"]
+
+
+def test_reset_asks_once_before_a_run_goes(window: Window) -> None:
+    window.step(2)
+    window.press("Reset run")
+    ask = window.page.get_by_role("alertdialog")
+    assert "2 moments go" in ask.inner_text()
+    window.press("Cancel")
+    assert not ask.is_visible()
+    assert window.world("moved.step") == 2
+    window.press("Reset run")
+    window.press("Reset")
+    window.until("lookback.store.world.moved.step === 0 && lookback.store.world.history.size === 1")
+
+
+def test_the_rate_is_remembered(window: Window) -> None:
+    rate = window.page.get_by_role("textbox", name="Play: steps a second")
+    rate.click()
+    window.page.get_by_role("option", name="10/s").click()
+    window.until("lookback.actions.rate === 10")
+    window.reload()
+    assert (rate.input_value(), window.page.evaluate("() => lookback.actions.rate")) == ("10/s", 10)
 
 
 def test_a_server_that_stops_and_comes_back_loses_nothing(browser: Browser, tmp_path: Path) -> None:
@@ -328,6 +371,27 @@ def test_on_a_phone_nothing_scrolls_sideways_and_tabs_reach_everything(blank: Wi
         assert blank.page.evaluate(sideways) <= 0, name
     blank.page.locator("#step-phone").click()
     blank.until("lookback.store.world.moved.step === 1")
+
+
+@pytest.mark.parametrize("size", [(1152, 720), (1029, 643), (1024, 768), (960, 600), (823, 514), (820, 1180), (480, 300)])
+def test_at_every_size_and_zoom_all_can_be_reached(blank: Window, size: tuple[int, int]) -> None:
+    blank.page.set_viewport_size({"width": size[0], "height": size[1]})
+    blank.open()
+    assert blank.page.evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
+    phone = size[0] < 900
+    names = ["Decode", "op"]
+    controls = [blank.page.locator("#step-phone" if phone else "#step"), blank.page.locator("#play-phone" if phone else "#play")]
+    controls += [blank.page.get_by_text(n, exact=True).first for n in names] + [blank.page.locator("#rate")]
+    for control in controls:
+        control.scroll_into_view_if_needed()
+        box = control.bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= size[0]
+    canvas = blank.page.locator(".map-pan canvas")
+    canvas.scroll_into_view_if_needed()
+    shown = canvas.bounding_box()
+    assert shown and shown["height"] >= 60
+    blank.page.locator(".phone-nav" if phone else ".mini-rail").get_by_role("button", name="Inspect").click()
+    assert blank.page.locator("#slot-inspector").is_visible()
 
 
 def test_on_a_small_screen_the_set_up_opens_from_its_rail(blank: Window) -> None:
