@@ -1,10 +1,13 @@
 // @ts-check
 /** Small multiples: one picture of a whole map, one pixel a cell, blown up without smoothing. */
 
-import { css, ramp, rgb } from "./canvas.mjs";
+import { css, fit, ramp, rgb } from "./canvas.mjs";
 
 /** @type {{key: string, table: Uint32Array, model: number, user: number, later: number, padded: number}} */
 let palette = { key: "", table: new Uint32Array(256), model: 0, user: 0, later: 0, padded: 0 };
+
+/** @type {OffscreenCanvas | undefined} */
+let sheet;
 
 /** @param {number[]} c red, green, blue @returns {number} as little-endian pixels hold it */
 const packed = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
@@ -44,8 +47,6 @@ export function ground(rows, columns, state) {
  * @param {(row: number, column: number) => number} place of a value on its scale, 0..1; NaN where it is not known */
 export function thumb(canvas, { rows, columns, pixels: under }, place) {
   if (!rows || !columns) return;
-  if (canvas.width !== columns) canvas.width = columns;
-  if (canvas.height !== rows) canvas.height = rows;
   const { table, later } = colours();
   const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
@@ -57,5 +58,12 @@ export function thumb(canvas, { rows, columns, pixels: under }, place) {
       pixels[i] = t === t ? table[t <= 0 ? 0 : t >= 1 ? 255 : Math.round(t * 255)] : later;
     }
   }
-  /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).putImageData(image, 0, 0);
+  // By way of a sheet: a canvas on the page that changes its size at each step costs the browser far more.
+  sheet ??= new OffscreenCanvas(columns, rows);
+  if (sheet.width !== columns) sheet.width = columns;
+  if (sheet.height !== rows) sheet.height = rows;
+  /** @type {OffscreenCanvasRenderingContext2D} */ (sheet.getContext("2d")).putImageData(image, 0, 0);
+  const [g, width, height] = fit(canvas);
+  g.imageSmoothingEnabled = false;
+  g.drawImage(sheet, 0, 0, width, height);
 }
