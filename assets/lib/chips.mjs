@@ -93,11 +93,12 @@ export class Chips {
   /** The row's elements, without taking the input off the page: it would lose the focus, and keys that a person types on.
    * @param {HTMLElement[]} parts */
   place(parts) {
-    const at = this.box?.parentNode === this.row ? parts.indexOf(this.box) : -1;
-    if (at < 0) return this.row.replaceChildren(...parts);
-    for (const child of [...this.row.children]) if (child !== this.box) child.remove();
-    this.box?.before(...parts.slice(0, at));
-    this.box?.after(...parts.slice(at + 1));
+    const { box } = this;
+    if (!box || box.parentNode !== this.row || !parts.includes(box)) return this.row.replaceChildren(...parts);
+    const at = parts.indexOf(box);
+    for (const child of [...this.row.children]) if (child !== box) child.remove();
+    box.before(...parts.slice(0, at));
+    box.after(...parts.slice(at + 1));
   }
 
   /** @param {Token} token @param {number} i */
