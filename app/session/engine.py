@@ -143,7 +143,7 @@ class Engine(Moving):
         for done, one in enumerate(commands, 1):
             for _ in self._run(one, ()):
                 pass
-            if done % 16 == 0:
+            if done % 16 == 0 or (done == total and done > 16):
                 yield Analysis("replay", done / total, None)
         yield from self._joined(watch)
         yield from self.warnings()

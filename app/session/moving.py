@@ -106,6 +106,8 @@ class Moving(Told):
         done = place.decided
         goes_on = any(w.read(done) != w.read(done - 1) for w in place.written)
         calls = [reading.decode(place.written, done)] if goes_on else []
+        if not calls:
+            self.standing.stages = []  # every request has ended: nothing was read in this step
         for call in calls:
             self.standing.remember(call)
         self.standing.trim()

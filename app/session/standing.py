@@ -57,7 +57,8 @@ class Standing:
     def unreadable(self, written: tuple[Written, ...]) -> str | None:
         """The first tensor that is not finite, where it leaves a request that goes on without a distribution."""
         logits = None if self.reading is None else self.reading.logits
-        if logits is None or all(policy.readable(row) for row, w in zip(logits, written, strict=False) if not w.finished):
+        goes_on = [not w.finished for w in written] or [True] * (0 if logits is None else len(logits))
+        if logits is None or all(policy.readable(row) for row, on in zip(logits, goes_on, strict=True) if on):
             return None
         return next((p for c in self.calls if (p := checks.first_not_finite(c.tape))), "logits")
 
@@ -92,7 +93,9 @@ def _reading(learner: Learner, place: Place, device: torch.device) -> Standing:
         for decided in range(1, place.decided + 1):
             _compare(here, place, decided)
             fed = [len(w.read(decided)) - len(w.read(decided - 1)) for w in place.written]
-            if any(fed) and not (decided == place.decided and place.stage == "choose"):
+            if not any(fed):
+                here.stages = []  # every request ended by this decision
+            elif not (decided == place.decided and place.stage == "choose"):
                 here.remember(reading.decode(place.written, decided))
     return here
 
@@ -122,7 +125,7 @@ def load(learner: Learner, snapshots: Snapshots, timeline: Timeline, weights: in
         learner.weights = moment
         if len(chain) - done <= 2 * snapshots.every:
             snapshots.offer(moment, learner)
-        if done % 16 == 0:
+        if done % 16 == 0 or (done == len(chain) and done > 16):
             yield Analysis("replay", done / len(chain), None)
 
 

@@ -113,6 +113,14 @@ def test_the_last_valid_row_decides_in_a_right_padded_batch() -> None:
 
 
 @pytest.mark.parametrize("execution", ["cached", "full_prefix"])
+def test_a_step_that_only_ends_reads_no_row(execution: str) -> None:
+    engine = opened(policy={"limit": 1, "execution": execution})
+    assert [s.rows for s in moved(do(engine, Step())).stages] == [0, 0]
+    do(engine, Back())
+    assert [s.rows for s in moved(do(engine, Go(moment=1))).stages] == [0, 0]
+
+
+@pytest.mark.parametrize("execution", ["cached", "full_prefix"])
 def test_a_request_in_a_batch_decides_as_it_does_alone(execution: str) -> None:
     several = [{"target": ["the", "report", "was", "not"]}, {"target": ["the"]}, {"target": ["the", "black"]}]
     policy = {"limit": 6, "execution": execution}
@@ -671,6 +679,8 @@ def test_a_loss_that_is_no_number_is_not_learned_from(at: str) -> None:
 
 @pytest.mark.parametrize("kind", ["greedy", "sample"])
 def test_logits_that_are_no_numbers_leave_nothing_to_choose(kind: str) -> None:
+    at_once = opened(policy={"kind": kind}, edits=[OVERFLOW, OVERFLOW])
+    assert at_once.moved(()).unreadable == "decoder.layer0.ffn.hidden" and at_once.ended
     engine = opened(policy={"kind": kind})
     do(engine, Step())
     event = moved(do(engine, Change(fields={"edits": [OVERFLOW, OVERFLOW]})))
@@ -759,7 +769,7 @@ def test_what_another_version_saved_is_refused_in_words() -> None:
 def test_opening_a_long_log_tells_its_progress_and_nothing_that_will_not_last() -> None:
     log = ({"command": {"kind": "enter", "phase": "train"}}, {"command": {"kind": "step"}, "times": 40})
     events = do(Engine(torch.device("cpu")), Open(scenario=scenario(), log=log))
-    assert [e.progress for e in of(events, Analysis)] == pytest.approx([16 / 41, 32 / 41])
+    assert [e.progress for e in of(events, Analysis)] == pytest.approx([16 / 41, 32 / 41, 1])
     assert [m.step for m in of(events, Moved)] == [40]
 
 
