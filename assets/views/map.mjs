@@ -235,7 +235,8 @@ function paint(doing) {
 function extent(world, info) {
   const [queries, keys] = [read.rows(world, info.query).length, read.rows(world, info.key).length];
   const grows = (/** @type {string} */ owner) => owner === "t" && read.phase(world) !== "train";
-  return [grows(info.query) ? reserve(queries + 1) : Math.max(1, queries), grows(info.key) ? reserve(keys + 1, 6) : Math.max(1, keys)];
+  const least = innerHeight > 790 ? 8 : 6; // on a low screen eight rows would be too thin for figures
+  return [grows(info.query) ? reserve(queries + 1, least) : Math.max(1, queries), grows(info.key) ? reserve(keys + 1, 6) : Math.max(1, keys)];
 }
 
 /** @param {World} world @param {any} info @param {ReturnType<typeof viewport>} window */

@@ -28,7 +28,7 @@ class LanguageModel:
             "The evidence is further back: does the last row still read it?",
         ),
         _preset("No report", "the committee", "Nothing was said about a report: accepted and rejected are about as likely."),
-        _preset("Agreement with mice", "these small white mice", "The verb must agree with mice; what comes after does would not."),
+        _preset("Agreement with mice", "these small white mice", "The verb must agree with mice: a singular one would not."),
         _preset("An open beginning", "my", "Many words can follow: try temperature, top-k and top-p here."),
     )
 
