@@ -38,7 +38,7 @@ def measure(sessions: int = SESSIONS) -> list[Line]:
         Line(
             f"A further decoding session, T={ROWS} (PSS)",
             "≤ 2 MB",
-            f"{shared / MB:.2f} MB; with random weights of its own {random / MB:.2f} MB",
+            f"{shared / MB:.2f} MB; with random weights of the same seed {random / MB:.2f} MB",
             shared / MB / 2,
             1.0,
         ),
