@@ -78,6 +78,12 @@ export interface Context {
   say(text: string): void;
 }
 
+/** What a view shows, as a table: for a reader of tables and for a CSV file. Numbers are whole (not rounded); null is unknown. */
+export interface Table {
+  columns: string[];
+  rows: (string | number | boolean | null)[][];
+}
+
 /** One view, one file in assets/views/: `export default {…} satisfies View`. `draw` depends on its arguments alone. */
 export interface View {
   /** Unique, also the id of its element: `view-ID`. */
@@ -97,4 +103,6 @@ export interface View {
    * lays the page out once (to set a canvas's font makes it do so).
    */
   draw(element: HTMLElement, world: World, context: Context): void | (() => void);
+  /** The same values as a table. Every view that draws numbers or tokens has one. */
+  table?(world: World): Table;
 }
