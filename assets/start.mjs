@@ -18,7 +18,7 @@ const store = new Store();
 const run = new Run({ store, first: data.scenario, onWelcome: () => registry.rewatch() });
 const registry = new Registry({
   store,
-  context: { send: (command) => run.send(command), look: (change) => run.look(change), say },
+  context: { send: (command) => run.send(command), look: (change) => run.look(change), hover, say },
   watch: (selectors) => watch(selectors),
   drawn: (seq) => run.socket.ack(seq),
 });
@@ -29,6 +29,12 @@ async function watch(selectors) {
   store.watches(selectors.map((s) => JSON.stringify(s)), store.mark + 1);
   const reply = await run.commands.watch(selectors, store.mark);
   if (!reply.ok && reply.errors.length) console.error("The views cannot be watched:", reply.errors);
+}
+
+/** @param {import("./lib/types").Hover | null} place */
+function hover(place) {
+  const now = store.world.hover;
+  if (now?.row !== place?.row || now?.key !== place?.key) store.set({ hover: place });
 }
 
 /** @param {string} sentence */

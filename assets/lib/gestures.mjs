@@ -24,11 +24,11 @@ export function gestures(canvas, doing) {
     const here = doing.at(event);
     if (doing.stroke && here) extend(doing, here);
     if (here?.row === doing.hover?.row && here?.column === doing.hover?.column) return;
-    doing.hover = here;
+    point(doing, here);
     doing.redraw();
   };
   canvas.onpointerleave = () => {
-    doing.hover = null;
+    point(doing, null);
     if (!doing.stroke) doing.redraw();
   };
   canvas.onpointerdown = (event) => {
@@ -46,9 +46,16 @@ export function gestures(canvas, doing) {
   };
   canvas.onkeydown = (event) => key(doing, event);
   canvas.onblur = () => {
-    doing.hover = null;
+    point(doing, null);
     doing.redraw();
   };
+}
+
+/** A cell is previewed here and lit in the other views.
+ * @param {Doing} doing @param {Place | null} here */
+function point(doing, here) {
+  doing.hover = here;
+  doing.context.hover(here && { row: here.row, key: here.column });
 }
 
 /** @param {Doing} doing */
@@ -120,8 +127,9 @@ function key(doing, event) {
 /** @param {Doing} doing @param {any} info @param {Place} to */
 function walk(doing, info, to) {
   const last = (/** @type {"s" | "t"} */ owner) => read.rows(doing.world, owner).length - 1;
-  doing.hover = { row: Math.max(0, Math.min(last(info.query), to.row)), column: Math.max(0, Math.min(last(info.key), to.column)) };
-  doing.bring(doing.hover);
+  const here = { row: Math.max(0, Math.min(last(info.query), to.row)), column: Math.max(0, Math.min(last(info.key), to.column)) };
+  point(doing, here);
+  doing.bring(here);
   doing.redraw();
   const told = doing.pan.element.nextElementSibling;
   doing.context.say([...(told?.children ?? [])].map((e) => e.textContent).join(". "));

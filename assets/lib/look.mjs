@@ -15,6 +15,7 @@ const ALLOWED = {
   path: (v) => v === null || (typeof v === "string" && v.length <= 200),
   editing: (v) => typeof v === "boolean",
   scope: (v) => v === "layer" || v === "all",
+  ribbon: (v) => v === "weight" || v === "value",
   op: (v) => v === null || (typeof v === "string" && v.length <= 200),
 };
 

@@ -8,7 +8,7 @@
 /** @returns {Look} */
 export const firstLook = () => ({
   request: 0, relation: "", layer: 0, head: 0, show: "weights", scale: "linear", lock: null, path: null,
-  editing: false, scope: "layer", theme: "auto", op: null,
+  editing: false, scope: "layer", theme: "auto", op: null, ribbon: "weight",
 });
 
 /** @returns {World} */
@@ -18,7 +18,7 @@ function firstWorld() {
     opened: null, schema: null, moved: null, history: new Map(),
     curve: { updates: [], loss: [], norm: [], validation: [] },
     checked: null, playing: { playing: false, unit: "step", rate: 2 }, notices: [], refused: null, analysis: {},
-    look: firstLook(), values: () => [],
+    look: firstLook(), hover: null, values: () => [],
   };
 }
 

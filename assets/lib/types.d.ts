@@ -43,6 +43,14 @@ export interface Look {
   scope: "layer" | "all";
   theme: "auto" | "light" | "dark";
   op: string | null;
+  /** What the width of a ribbon is: the weight, or the length of weight × value vector. */
+  ribbon: "weight" | "value";
+}
+
+/** What the pointer or the keys are on in one view, so that the others light it too: a query row and a key row of the shown read. */
+export interface Hover {
+  row: number;
+  key: number;
 }
 
 /** Everything that a view may draw from. Plain data: latest events by kind, the look, and recorded values. */
@@ -65,6 +73,8 @@ export interface World {
   refused: any[] | null;
   analysis: Record<string, any>;
   look: Look;
+  /** Passing, never mirrored: a lock stays, a hover goes. */
+  hover: Hover | null;
   /** Values for a view's own selectors, in the order of `wants`; a glob may give several. */
   values(view: string, selector: number): Known[];
 }
@@ -74,6 +84,8 @@ export interface Context {
   send(command: Record<string, any>): Promise<{ ok: boolean; errors: any[] }>;
   /** Change what the page looks at; redraws and mirrors it. */
   look(change: Partial<Look>): void;
+  /** Light a read in every view, or none. */
+  hover(place: Hover | null): void;
   /** Announce to a screen reader (polite). */
   say(text: string): void;
 }

@@ -197,7 +197,7 @@ function prepare(doing) {
   const value = mask ? () => 1 : number.shown;
   const state = cellState(at.info, at.layer, queries, keys, value, doing.stroke, mask || world.look.editing);
   const out = /** @type {any} */ (p.element.nextElementSibling);
-  readout(world, doing.hover, number, state).forEach((said, i) => text(out.children[i], said));
+  readout(world, lit(doing), number, state).forEach((said, i) => text(out.children[i], said));
   set(p.canvas, "aria-label", `${at.info.title}, layer ${at.layer + 1} head ${at.head + 1}. Arrow keys move, Enter locks${world.look.editing ? ", X changes the mask of a cell, R of its row, C of its column" : ""}.`);
   return { at, number, room, mask, value, state };
 }
@@ -216,7 +216,7 @@ function paint(doing) {
   const geo = draw.cellMap(p.canvas, {
     ...labels(world, at.info, window), rows: window.rows, columns: window.columns, left: window.left, top: window.top, right: 2, bottom: 2, maxCell: 46,
     values: !mask, format: cellFigure, value: (r, c) => value(r + window.row, c + window.column), state: (r, c) => state(r + window.row, c + window.column),
-    scale: scale(world, doing), selected: inWindow(marked, window), hover: inWindow(doing.hover, window),
+    scale: scale(world, doing), selected: inWindow(marked, window), hover: inWindow(lit(doing), window),
   });
   doing.at = (point) => {
     const found = geo.at(point.offsetX, point.offsetY);
@@ -270,6 +270,13 @@ function focusCell(world, weight) {
   const { row } = read.focus(world);
   const top = at ? read.reads(weight, row, read.rows(world, at.info.key).length)[0] : undefined;
   return top ? { row, column: top.key } : null;
+}
+
+/** The cell that is previewed: under the pointer here, or lit by another view.
+ * @param {Doing} doing @returns {Place | null} */
+function lit(doing) {
+  const { hover } = doing.world;
+  return doing.hover ?? (hover && { row: hover.row, column: hover.key });
 }
 
 /** @param {Place | null} at @param {{row: number, column: number}} window */
