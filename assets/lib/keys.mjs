@@ -2,7 +2,7 @@
 /** Keys that work anywhere on the page, except where a person types. */
 
 import { h } from "./dom.mjs";
-import { KEYS, text } from "./text.mjs";
+import { keys, text } from "./text.mjs";
 
 /** @typedef {import("./actions.mjs").Actions} Actions */
 
@@ -66,7 +66,7 @@ export function helpSheet() {
   const dialog = h("dialog", { class: "keys", "aria-labelledby": "keys-title" },
     h("div", { class: "ph" }, h("h2", { class: "h", id: "keys-title" }, text.keysTitle), h("span", { class: "sp" }),
       h("button", { class: "btn sm", type: "button", onclick: () => dialog.close() }, text.close)),
-    h("dl", { class: "keylist" }, KEYS.map(([key, what]) => [h("dt", null, h("kbd", null, key)), h("dd", null, what)])));
+    h("dl", { class: "keylist" }, keys().map(([key, what]) => [h("dt", null, h("kbd", null, key)), h("dd", null, what)])));
   dialog.addEventListener("click", (/** @type {MouseEvent} */ e) => e.target === dialog && dialog.close());
   document.body.append(dialog);
   return () => (dialog.open ? dialog.close() : dialog.showModal());

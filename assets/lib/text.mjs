@@ -1,20 +1,23 @@
 // @ts-check
 /** Words of the page's frame that scripts write, in one place. (Words of the layout: app/ui/layout.py and controls.py.) */
 
-export const KEYS = [
-  ["→ or .", "Step"],
-  ["← or ,", "Back"],
-  ["Space", "Play or pause"],
-  ["1 2 3", "Move by step, stage, op"],
-  ["T P D", "Train, Prefill, Decode"],
-  ["M", "Edit the mask, or stop editing"],
-  ["L", "Linear or logarithmic scale"],
-  ["[ ]", "Layer before, next layer"],
-  ["{ }", "Head before, next head"],
-  ["Arrows in the map", "Move the cell; Enter locks it, X hides or shows it"],
-  ["Esc", "Unlock"],
-  ["Ctrl+Z", "Undo the last change of the set-up"],
-  ["?", "These keys"],
+import { msg } from "./language.mjs";
+
+/** The sheet of keys: what is pressed, and what it does. @returns {[string, string][]} */
+export const keys = () => [
+  [msg`→ or .`, msg`Step`],
+  [msg`← or ,`, msg`Back`],
+  [msg`Space`, msg`Play or pause`],
+  ["1 2 3", msg`Move by step, stage, op`],
+  ["T P D", msg`Train, Prefill, Decode`],
+  ["M", msg`Edit the mask, or stop editing`],
+  ["L", msg`Linear or logarithmic scale`],
+  ["[ ]", msg`Layer before, next layer`],
+  ["{ }", msg`Head before, next head`],
+  [msg`Arrows in the map`, msg`Move the cell; Enter locks it, X hides or shows it`],
+  ["Esc", msg`Unlock`],
+  ["Ctrl+Z", msg`Undo the last change of the set-up`],
+  ["?", msg`These keys`],
 ];
 
 export const text = {
