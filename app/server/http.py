@@ -24,6 +24,7 @@ from app.session.catalogue_view import catalogue
 from app.session.events import Problem, Refused
 from app.session.problems import refused, shorten
 from app.session.scenario import Scenario, parse
+from app.session.variant import variant
 from models.parts.read import ReadError, read
 
 LARGEST_SCENARIO = 1 << 20  # bytes
@@ -81,7 +82,9 @@ def add_routes(api: FastAPI, readiness: Readiness) -> None:
     async def get_catalogue() -> Response:
         return Response(await run_in_threadpool(_catalogue_text), media_type="application/json")
 
-    @api.post("/api/scenario/validate", summary="A scenario, normalised, and its link", **_takes(Scenario))
+    @api.post(
+        "/api/scenario/validate", summary="A scenario, normalised, its link, and what its variant would be", **_takes(Scenario)
+    )
     async def validate(request: Request) -> dict[str, Any]:
         return await run_in_threadpool(_validated, await _data(request, LARGEST_SCENARIO))
 
@@ -142,11 +145,12 @@ def _catalogue_text() -> str:
 
 def _validated(data: Any) -> dict[str, Any]:
     try:
-        scenario = parse(data).model_dump(mode="json")
+        parsed = parse(data)
     except Refused as refusal:
         raise Unacceptable(422, *refusal.problems[:MOST_ERRORS]) from None
+    scenario = parsed.model_dump(mode="json")
     text = link.pack({"v": 1, "scenario": scenario})
-    return {"ok": True, "scenario": scenario, "link": f"#s={text}" if len(text) <= link.LONGEST else ""}
+    return {"ok": True, "scenario": scenario, "link": f"#s={text}" if len(text) <= link.LONGEST else "", **variant(parsed)}
 
 
 def _read_text(data: Any) -> str:

@@ -24,7 +24,7 @@ from app.session.scenario import Scenario
 from models.catalogue import architectures, read_config, tasks
 
 FOLDER = Path(__file__).parents[2] / "models" / "checkpoints"
-_ONE_AT_A_TIME = threading.Lock()  # a build draws from torch's global generator
+ONE_AT_A_TIME = threading.Lock()  # a build draws from torch's global generator
 
 
 class _Draw(dict[str, Tensor]):
@@ -41,7 +41,7 @@ def build(scenario: Scenario, device: torch.device | str) -> tuple[nn.Module, di
     the scenario asks for it, they are random: drawn on the CPU from the scenario's seed, the same on every device.
     """
     model = _drawn(scenario).to(device)
-    provenance = _matching(scenario) if scenario.weights == "trained" else None
+    provenance = matching(scenario) if scenario.weights == "trained" else None
     if provenance is None:
         source: dict[str, Any] = {"seed": scenario.seed}
         if scenario.weights == "trained":
@@ -59,7 +59,7 @@ def _share(model: nn.Module, tensors: dict[str, Tensor]) -> None:
 def _share_draw(model: nn.Module, scenario: Scenario, device: torch.device | str) -> nn.Module:
     """Runs that begin with the same draw hold it once: a class that opens the same link, a page with its default seed."""
     key = json.dumps([scenario.architecture, scenario.config, scenario.task, scenario.seed, str(device)], sort_keys=True)
-    with _ONE_AT_A_TIME:
+    with ONE_AT_A_TIME:
         draw = _DRAWS.setdefault(key, _Draw((name, p.data) for name, p in model.named_parameters()))
     _share(model, draw)
     model.draw = draw  # type: ignore[assignment]
@@ -86,13 +86,14 @@ def round_parameters(model: nn.Module) -> None:
 def _drawn(scenario: Scenario) -> nn.Module:
     spec, task = architectures()[scenario.architecture], tasks()[scenario.task]
     config, _ = read_config(spec, scenario.config)
-    with _ONE_AT_A_TIME, torch.random.fork_rng(devices=[]):
+    with ONE_AT_A_TIME, torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(number(scenario.seed, "init"))
         model = spec.build(config, None if task.source is None else len(task.source), len(task.target))
     return model.eval()
 
 
-def _matching(scenario: Scenario) -> dict[str, Any] | None:
+def matching(scenario: Scenario) -> dict[str, Any] | None:
+    """The checkpoint that was made with this very architecture, config and task, if one is shipped."""
     for provenance in checkpoints(scenario.architecture):
         if provenance["task"] == scenario.task and provenance["config"] == scenario.config:
             return provenance

@@ -1,0 +1,68 @@
+"""What a variant would be, before it is built: its count of parameters, its weights, and which values fit each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import torch
+
+from app.session import weights
+from app.session.scenario import Scenario
+from models import Spec
+from models.catalogue import architectures, config_schema, read_config, tasks
+
+MOST_TRIED = 256  # values of one field
+
+
+def variant(scenario: Scenario) -> dict[str, Any]:
+    """`parameters`: how many numbers the model learns. `weights`: "trained" where a checkpoint fits, else "random".
+    `allowed`: for fields whose range depends on the others (heads must divide the width), the values that fit them now."""
+    spec = architectures()[scenario.architecture]
+    return {
+        "parameters": _count(scenario.architecture, json.dumps(scenario.config, sort_keys=True), scenario.task),
+        "weights": "trained" if weights.matching(scenario) else "random",
+        "allowed": allowed(spec, scenario.config),
+    }
+
+
+def allowed(spec: Spec, given: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """By field, the values that `spec.check` accepts beside the other fields of this config, where it does not accept all."""
+    config, _ = read_config(spec, dict(given))
+    found = {}
+    for field in config_schema(spec.config):
+        values = _values(field)
+        fitting = [v for v in values if not spec.check(replace(config, **{field["name"]: v}))]
+        if len(fitting) < len(values):
+            found[field["name"]] = fitting
+    return found
+
+
+def _values(field: Mapping[str, Any]) -> list[Any]:
+    """What a field may hold by itself, where these are few."""
+    match field["type"]:
+        case "choice":
+            return list(field["choices"])
+        case "boolean":
+            return [False, True]
+        case "integer" if field["high"] - field["low"] < MOST_TRIED:
+            return list(range(field["low"], field["high"] + 1))
+    return []
+
+
+@lru_cache(maxsize=1024)
+def _count(architecture: str, config: str, task: str) -> int:
+    """Counted on a model without memory (torch's meta device); one that cannot be built there is built in earnest."""
+    spec, words = architectures()[architecture], tasks()[task]
+    held, _ = read_config(spec, json.loads(config))
+    sizes = None if words.source is None else len(words.source), len(words.target)
+    try:
+        with torch.device("meta"):
+            model = spec.build(held, *sizes)
+    except (NotImplementedError, RuntimeError):
+        with weights.ONE_AT_A_TIME, torch.random.fork_rng(devices=[]):
+            model = spec.build(held, *sizes)
+    return sum(p.numel() for p in model.parameters())
