@@ -125,6 +125,11 @@ def first_not_finite(tape: Tape) -> str | None:
     return next(p for p, v in numbers.items() if not bool(torch.isfinite(v).all()))
 
 
+def first_gradient_not_finite(tape: Tape) -> str | None:
+    """The recorded value whose gradient, as the first that the backward pass reached, holds NaN or infinity."""
+    return next((p for p, g in tape.gradients.items() if not bool(torch.isfinite(g).all())), None)
+
+
 def labels_in_sight(update: Update) -> list[tuple[int, int]]:
     """(sequence, row) of the counted rows that the masks let see their own label, through all layers.
 

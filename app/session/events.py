@@ -141,6 +141,7 @@ class TrainView:
     activation_norms: tuple[tuple[str, float], ...] | None  # (tap path, L2 norm of d loss / d value), in forward order
     norm: float | None  # over all parameters
     clip_factor: float | None  # 1.0 = not clipped
+    parameter_moves: tuple[tuple[str, float, float], ...] | None = None  # (name, L2 norm of its change, L2 norm before)
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ class StageTime:
     name: str
     ms: float | None
     rows: int
-    ops: tuple[str, ...] = ()  # tap scopes inside it, in order: "decoder.layer0.self", ...
+    ops: tuple[str, ...] = ()  # tap scopes inside it, in the order in which it reached them: "decoder.layer0.self", ...
 
 
 @dataclass(frozen=True)
@@ -216,13 +217,20 @@ class History:
 
 @dataclass(frozen=True)
 class Curve:
-    """Scalars over the updates of this path: parallel lists, for the charts."""
+    """Scalars over the updates of this path: parallel lists, for the charts.
+
+    `norm` of all gradients before clipping and `clipped` after it. `validation`: (update, mean loss over `held_out` examples that
+    are in no batch), measured every `validated_every` updates.
+    """
 
     updates: tuple[int, ...]
     loss: tuple[float, ...]
     norm: tuple[float, ...]
     validation: tuple[tuple[int, float], ...]
     whole: bool  # True: replace what you have; False: append
+    clipped: tuple[float, ...] = ()
+    validated_every: int = 0
+    held_out: int = 0
 
 
 @dataclass(frozen=True)

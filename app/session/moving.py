@@ -14,9 +14,7 @@ from app.session.reading import Call, decide
 from app.session.standing import Standing, load, parameters_before, stand
 from app.session.telling import Told
 from app.session.timeline import STAGES, Moment, Place, Written
-from app.session.updating import Update, validation_loss
-
-VALIDATE_EVERY = 20
+from app.session.updating import VALIDATE_EVERY, Update, room, validation_loss
 
 
 class Moving(Told):
@@ -122,14 +120,16 @@ class Moving(Told):
         update = self.standing.update
         self._dirty = True
         if update is None or update.finished:
-            update = Update(self.learner, here.place.scenario, here.place.updates + 1)
+            self.standing, update = Standing(), None  # what the last update holds goes first
+            update = Update(self.learner, here.place.scenario, here.place.updates + 1, room=room())
             self.standing = Standing(update=update)
         before = len(update.done)
         update.until("update") if command.unit == "step" else update.advance()
         made = here.before if here.place.stage else here.weights
         moment = self._commit(command, update.place(here.place), None if update.finished else made, made, update)
         done = STAGES["train"][before : len(update.done)]
-        yield from self.arrived(moment, [], watch, keyframe="forward" in done, gradients="backward" in done)
+        keyframe = "batch" in done or "forward" in done
+        yield from self.arrived(moment, [], watch, keyframe=keyframe, gradients="backward" in done)
         if update.finished:
             yield self.curve(moment)
         yield from self.divergence(moment)

@@ -102,7 +102,12 @@ class Reading:
 
 def ops(tape: Tape) -> tuple[str, ...]:
     """The scopes that recorded something, in order: "decoder.layer0.self", ..."""
-    return tuple(dict.fromkeys(path.rpartition(".")[0] or path for path in tape.records))
+    return tuple(dict.fromkeys(scope(path) for path in tape.records))
+
+
+def scope(path: str) -> str:
+    """The operation that a tap belongs to."""
+    return path.rpartition(".")[0] or path
 
 
 def listening(scenario: Scenario, starts: list[int], tape: Tape | None, *, gradients: bool = False) -> Tap:

@@ -115,7 +115,8 @@ def train(update: Update) -> TrainView:
     norms = None if update.norms is None else tuple(update.norms)
     activations = None if update.norms is None else _activation_norms(update)
     rows, sources = _train_rows(update), _train_sources(update)
-    return TrainView(update.number, sources, rows, loss, norms, activations, update.norm, update.clip_factor)
+    moves = None if update.moves is None else tuple(update.moves)
+    return TrainView(update.number, sources, rows, loss, norms, activations, update.norm, update.clip_factor, moves)
 
 
 def _train_rows(update: Update) -> tuple[tuple[TrainRow, ...], ...]:

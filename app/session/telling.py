@@ -18,6 +18,7 @@ from app.session.reading import Call
 from app.session.scenario import Scenario
 from app.session.standing import Standing, stand
 from app.session.timeline import STAGES, Moment, Timeline
+from app.session.updating import HELD_OUT, VALIDATE_EVERY
 
 NEWEST = 4000  # moments that somebody who joins is told of; older ones stay reachable by Back
 NAMED = 3  # changed choices that a notice names
@@ -81,8 +82,9 @@ class Told:
         pieces = [p for c in calls for p in trace.pieces(c.tape, watch, c.starts, c.lengths)]
         if update is not None and keyframe:
             pieces = list(self.keyframe(watch).pieces)
-        elif update is not None and gradients:
-            pieces = trace.pieces(update.tape, watch, *update.extent, gradients_only=True)
+        elif update is not None:
+            pieces = trace.pieces(update.tape, watch, *update.extent, gradients_only=True) if gradients else []
+            pieces += trace.parameters(self.learner.model, watch)
         if pieces or keyframe:
             yield Values(moment.id, keyframe, tuple(pieces))
         yield self.checked()
@@ -170,6 +172,9 @@ class Told:
             tuple(m.norm or 0.0 for m in by_update.values()),
             tuple((u, m.validation) for u, m in by_update.items() if m.validation is not None),
             newest is None,
+            tuple(_clipped(m) for m in by_update.values()),
+            VALIDATE_EVERY,
+            HELD_OUT,
         )
 
     def warnings(self) -> Iterator[Notice]:
@@ -208,7 +213,9 @@ class Told:
         if not update.healthy:
             what = "the loss is not a number" if not math.isfinite(loss) else "the gradient norm is not a number"
         bad = checks.first_not_finite(update.tape)
+        back = checks.first_gradient_not_finite(update.tape)
         where = f"the first tensor that is not finite is {bad}" if bad else checks.largest(update.tape)
+        where = f"the first gradient that is not finite is that of {back}" if back and not bad else where
         rate = update.scenario.training.learning_rate
         parent = next((m for m in self.timeline.path(moment.parent) if not m.place.stage), moment)
         message = (
@@ -233,6 +240,12 @@ class Told:
         text = link.pack(file)
         opens = len(log) <= MAX_LOG and sum(e["times"] for e in log) <= MAX_REPLAY and len(json.dumps(file)) <= LARGEST_OPEN
         return Shared(f"#s={text}" if opens and len(text) <= link.LONGEST else "", file)
+
+
+def _clipped(moment: Moment) -> float:
+    """The norm of all gradients that an update was made with."""
+    norm, limit = moment.norm or 0.0, moment.place.scenario.training.clip_norm
+    return norm if limit is None or not norm > limit else limit
 
 
 def _replaces(command: dict[str, Any], earlier: dict[str, Any]) -> bool:

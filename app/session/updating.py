@@ -7,35 +7,56 @@ its stages again from the parameters that the update began with.
 from __future__ import annotations
 
 import math
+import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from weakref import WeakSet
 
 import torch
 from torch import Tensor
 
 from app.session import given
-from app.session.events import StageTime
+from app.session.events import Refused, StageTime
 from app.session.lineage import Learner
-from app.session.reading import listening, ops
+from app.session.reading import listening, ops, scope
 from app.session.scenario import Scenario
 from app.session.timeline import STAGES, Place
 from app.session.training import clip, draw
 from models import Inputs, Rows
-from models.parts.tap import Tape
+from models.parts.tap import Recorder, Tape, TapeFull
 from models.parts.visibility import NoVisibleKey
 from models.tasks import Example
 from models.tasks.objective import Shifted, batch, mean_loss, row_losses, shift
 
+VALIDATE_EVERY = 10  # updates
+HELD_OUT = 16  # examples of the validation loss
+ROOM = 64 << 20  # bytes of values that one update may record; their gradients take as much again
+EVERYBODY = 512 << 20  # the same for the updates of all sessions of this process together
+_live: WeakSet[Update] = WeakSet()
+_counting = threading.Lock()
 
-@dataclass
+
+def room() -> int:
+    """How many bytes of values a new update may record now."""
+    with _counting:
+        return max(0, min(ROOM, EVERYBODY - sum(u.recorded for u in _live)))
+
+
+@dataclass(eq=False)
 class Update:
-    """Update number `number` (from 1) of a run. Fields fill stage by stage."""
+    """Update number `number` (from 1) of a run. Fields fill stage by stage.
+
+    `moves`: of every parameter the L2 norms of what the optimizer added to it and of what it was before. `room`: bytes of values
+    that it may record; one that needs more is refused in its forward stage.
+    """
 
     learner: Learner
     scenario: Scenario
     number: int
     record: bool = True
+    room: int = ROOM
+    recorded: int = 0
     done: list[tuple[str, float]] = field(default_factory=list)  # (stage, measured ms)
     examples: list[Example] = field(default_factory=list)
     source: Rows | None = None
@@ -47,6 +68,7 @@ class Update:
     norms: list[tuple[str, float]] | None = None
     norm: float | None = None
     clip_factor: float | None = None
+    moves: list[tuple[str, float, float]] | None = None
 
     @property
     def stage(self) -> str:
@@ -56,7 +78,8 @@ class Update:
     def stage_times(self) -> dict[str, StageTime]:
         """The stages done, by name, with their measured times."""
         rows = 0 if self.shifted is None else self.shifted.inputs.values.numel()
-        at = {"forward": (rows, ops(self.tape))}
+        reached = tuple(dict.fromkeys(scope(path) for path in self.tape.gradients))
+        at = {"forward": (rows, ops(self.tape)), "backward": (0, reached)}
         return {name: StageTime(name, ms, *at.get(name, (0, ()))) for name, ms in self.done}
 
     @property
@@ -112,11 +135,39 @@ class Update:
         model = self.learner.model
         model.zero_grad()
         rows = self.shifted.inputs
+        self.tape.room = self.room
         tap = listening(self.scenario, [0] * len(self.examples), self.tape if self.record else None, gradients=True)
         state = model.initial_state(len(self.examples))  # type: ignore[operator]
-        outputs, _ = model(Inputs(rows, self.source, given.visibility(self.scenario)), state, tap)
+        try:
+            outputs, _ = model(Inputs(rows, self.source, given.visibility(self.scenario)), state, tap)
+        except TapeFull:
+            raise self._too_large() from None
+        self.recorded = int(self.room - self.tape.room)
         self.tape.finish()
         self.logits = outputs.values
+        with _counting:
+            _live.add(self)
+
+    def _too_large(self) -> Refused:
+        """What to say where the recording does not fit: measured on the batch's first sequence, as long as all of them are."""
+        assert self.shifted is not None
+        tape, size, source = Tape(), len(self.examples), self.source
+        one = Rows(self.shifted.inputs.values[:1], self.shifted.inputs.lengths[:1])
+        first = None if source is None else Rows(source.values[:1], source.lengths[:1])
+        with torch.no_grad():
+            inputs = Inputs(one, first, given.visibility(self.scenario))
+            self.learner.model(inputs, self.learner.model.initial_state(1), Recorder(tape))  # type: ignore[operator]
+        each = sum(r.value.nbytes for r in tape.records.values())
+        fits = self.room // each
+        need, may = (f"{2 * n / 2**20:.0f} MiB" for n in (each * size, self.room))
+        allowed = f"at most {fits} sequences of {one.values.shape[1]} rows with this model now"
+        message = (
+            f"Update {self.number} would hold {need} of values and gradients for looking at; {may} are free, enough for {fits}"
+        )
+        message += (
+            f" sequences of {one.values.shape[1]} rows. Take a smaller batch (now {size}), or fewer layers or a smaller width."
+        )
+        return Refused.one("training.batch_size", size, allowed, message)
 
     def _loss(self) -> None:
         assert self.shifted is not None and self.logits is not None
@@ -136,10 +187,16 @@ class Update:
         self.norm, self.clip_factor = clip(self.learner.model.parameters(), self.scenario.training.clip_norm)
 
     def _update(self) -> None:
+        model = self.learner.model
+        before = [p.detach().clone() for p in model.parameters()] if self.record else []
         self.learner.update(self.scenario.training, self.number)
+        if self.record:
+            pairs = [(p.detach() - old, old) for p, old in zip(model.parameters(), before, strict=True)]
+            norms = torch.stack([torch.stack([x.norm() for x in pair]) for pair in pairs]).tolist()
+            self.moves = [(n, *both) for (n, _), both in zip(model.named_parameters(), norms, strict=True)]
 
 
-def validation_loss(learner: Learner, scenario: Scenario, size: int = 16) -> float | None:
+def validation_loss(learner: Learner, scenario: Scenario, size: int = HELD_OUT) -> float | None:
     """Mean loss over a fixed held-out draw under the present parameters (nats per counted row), without recording.
 
     None where the scenario's masks leave one of its rows without a key: those rows are not in any batch.

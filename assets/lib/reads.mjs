@@ -45,9 +45,13 @@ export const requestView = (world) => (phase(world) === "train" ? null : (reques
  * @param {World} world */
 export const closing = (world) => phase(world) === "decode" && world.moved?.step > 0 && !!world.moved.ended && !world.moved.unreadable;
 
-/** The operations inside this step, in the order in which they ran.
+/** The operations inside this step, in the order in which they ran; in training those of the newest pass: backward goes through them in reverse.
  * @param {World} world @returns {string[]} */
-export const operations = (world) => closing(world) ? [] : [...new Set((world.moved?.stages ?? []).flatMap((/** @type {any} */ s) => s.ops))];
+export function operations(world) {
+  const stages = world.moved?.stages ?? [];
+  if (phase(world) === "train") return stages.findLast((/** @type {any} */ s) => s.ops.length)?.ops ?? [];
+  return closing(world) ? [] : [...new Set(/** @type {string[]} */ (stages.flatMap((/** @type {any} */ s) => s.ops)))];
+}
 
 /** Whether the op cursor stands before this operation: then its newest rows are not computed yet, as far as the page tells.
  * @param {World} world @param {string} scope */

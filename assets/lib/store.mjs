@@ -16,7 +16,7 @@ function firstWorld() {
   return {
     connection: "connecting", reason: "", role: "writer", busy: false,
     opened: null, schema: null, moved: null, history: new Map(),
-    curve: { updates: [], loss: [], norm: [], validation: [] },
+    curve: { updates: [], loss: [], norm: [], clipped: [], validation: [], validated_every: 0, held_out: 0 },
     checked: null, playing: { playing: false, unit: "step", rate: 2 }, notices: [], refused: null, analysis: {},
     look: firstLook(), hover: null, values: () => [],
   };
@@ -206,6 +206,8 @@ function joined(old, more) {
     updates: [...old.updates.slice(0, cut), ...more.updates],
     loss: [...old.loss.slice(0, cut), ...more.loss],
     norm: [...old.norm.slice(0, cut), ...more.norm],
+    clipped: [...old.clipped.slice(0, cut), ...more.clipped],
+    validated_every: more.validated_every, held_out: more.held_out,
     validation: [...validation, ...more.validation],
   };
 }

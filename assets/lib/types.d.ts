@@ -65,7 +65,8 @@ export interface World {
   schema: any | null;
   moved: any | null;
   history: Map<number, any>;
-  curve: { updates: number[]; loss: number[]; norm: number[]; validation: [number, number][] };
+  /** `norm` of all gradients before, `clipped` after clipping; validation [update, loss] on `held_out` examples, every `validated_every` updates. */
+  curve: { updates: number[]; loss: number[]; norm: number[]; clipped: number[]; validation: [number, number][]; validated_every: number; held_out: number };
   checked: any | null;
   playing: any;
   notices: any[];

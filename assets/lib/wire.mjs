@@ -80,7 +80,7 @@ const aligned = (buffer, at, bytes) => (at % (bytes % 4 ? 2 : 4) ? buffer.slice(
 /** Fields whose numbers may be infinite or not a number; JSON carries these as text. Words of a person are never touched. */
 const NUMERIC = new Set([
   "loss", "gradient", "norm", "validation", "logit", "probability", "policy_probability", "rest", "log_probability",
-  "parameter_norms", "activation_norms", "clip_factor", "ms", "forward_ms", "low", "high",
+  "parameter_norms", "activation_norms", "parameter_moves", "clipped", "clip_factor", "ms", "forward_ms", "low", "high",
 ]);
 /** @type {Record<string, number>} */
 const SPECIAL = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity };

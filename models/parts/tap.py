@@ -6,6 +6,7 @@ A `Recorder` keeps it. An `Editor` hands back something else and lets the record
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
@@ -62,13 +63,21 @@ class AxisError(ValueError):
     """A tap's axes do not fit its value, or one letter has two sizes in one pass."""
 
 
+class TapeFull(MemoryError):
+    """A pass recorded more bytes than its tape has room for."""
+
+
 @dataclass
 class Tape:
-    """What one pass recorded: values by path, and after a backward pass the gradients of those that have one."""
+    """What one pass recorded: values by path, and after a backward pass the gradients of those that have one.
+
+    Gradients stand in the order in which the backward pass reached them. `room`: how many bytes of values it may still take.
+    """
 
     records: dict[str, Record] = field(default_factory=dict)
     gradients: dict[str, Tensor] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+    room: float = math.inf
     _shapes: dict[str, torch.Size] = field(default_factory=dict)
     _loops: dict[str, dict[int, Record]] = field(default_factory=dict)
     _loop_axes: dict[str, str] = field(default_factory=dict)
@@ -155,6 +164,9 @@ class Recorder:
         if tape._shapes.get(axes) != shape:
             tape.check(path, letters, shape)
             tape._shapes[axes] = shape
+        tape.room -= value.nbytes
+        if tape.room < 0:
+            raise TapeFull(path)
         record = Record(path, letters, type, _snapshot(value), unedited)
         if step is None:
             tape.records[path] = record

@@ -99,7 +99,7 @@ test("history grows with moves, and a notice goes when the run moves on", () => 
 
 test("a curve is appended to, from its first update on, or replaced", () => {
   const store = watching();
-  const curve = (updates, loss, whole, validation = []) => store.apply(decode(frame("curve", { updates, loss, norm: loss, validation, whole })));
+  const curve = (updates, loss, whole, validation = []) => store.apply(decode(frame("curve", { updates, loss, norm: loss, clipped: loss, validation, whole })));
   curve([1, 2, 3], [3, 2, 1], true, [[2, 9]]);
   curve([4], [0.5], false);
   curve([3], [7], false);
