@@ -12,7 +12,7 @@ from typing import Any, NoReturn, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from app.session.commands import COMMANDS, Command
-from app.session.events import Array, Event, Problem, Refused, Row
+from app.session.events import Array, Event, Node, Problem, Refused, Row
 from app.session.problems import refused, shorten
 
 LARGEST_MESSAGE = 64 * 1024
@@ -47,8 +47,8 @@ def _event_text(event: Event) -> tuple[str, list[Array]]:
     def plain(value: Any) -> dict[str, Any]:
         if not is_dataclass(value):
             raise TypeError(f"{type(value).__name__} is no plain value, it cannot be told")
-        if isinstance(value, Row):  # most of a long run's text
-            return {name: inner for name, inner in vars(value).items() if inner is not None}
+        if isinstance(value, Row | Node):  # most of a long run's text
+            return {name: inner for name, inner in vars(value).items() if inner is not None or name == "parent"}
         if not isinstance(value, Array):
             return vars(value)
         arrays.append(value)

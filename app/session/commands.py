@@ -86,13 +86,57 @@ class Reset(_Command):
     kind: Literal["reset"] = "reset"
 
 
+class StopAtStep(_Command):
+    """Where this step (in training: this update) has ended."""
+
+    kind: Literal["step"] = "step"
+    phase: Phase
+    step: Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class StopAtStage(_Command):
+    """Where this stage of a step has ended, also inside a step."""
+
+    kind: Literal["stage"] = "stage"
+    phase: Phase
+    stage: Annotated[str, Field(min_length=1, max_length=32)]
+
+
+class StopAtOp(_Command):
+    """Where the stage has ended that ran the operations of this tap scope ("decoder.layer1.cross")."""
+
+    kind: Literal["op"] = "op"
+    phase: Phase
+    scope: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class StopAtToken(_Command):
+    """Where a request was just given this token, an id of the target vocabulary."""
+
+    kind: Literal["token"] = "token"
+    token: Annotated[int, Field(ge=0)]
+
+
+class StopAtLoss(_Command):
+    """Where an update's loss passes this value (nats): the loss of the update before was not on that side of it."""
+
+    kind: Literal["loss"] = "loss"
+    side: Literal["below", "above"]
+    value: float
+
+
+Stop = Annotated[StopAtStep | StopAtStage | StopAtOp | StopAtToken | StopAtLoss, Field(discriminator="kind")]
+MAX_STOPS = 32
+
+
 class Play(_Command):
-    """Step again and again, at most `rate` times a second, until the end, a check that begins to fail, `Pause`, or a command
-    that moves the run."""
+    """Step again and again, at most `rate` times a second, until the end, one of `stops`, a check that begins to fail (so a value
+    that is not finite), `Pause`, or a command that moves the run."""
 
     kind: Literal["play"] = "play"
     unit: Unit = "step"
     rate: Annotated[float, Field(ge=0.1, le=60)] = 2.0
+    stops: Annotated[tuple[Stop, ...], Field(max_length=MAX_STOPS)] = ()
 
 
 class Pause(_Command):

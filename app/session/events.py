@@ -183,8 +183,9 @@ class Node:
     phase: Phase
     step: int
     stage: str  # "" at a step's end
-    label: str  # short: a token, a loss
+    label: str  # short: the tokens that were just chosen, a loss
     command: str  # kind of the command that made it
+    changed: str | None = None  # what of the scenario became other here: "learning rate 0.01", "masks"
 
 
 @dataclass(frozen=True)
@@ -299,9 +300,12 @@ class Analysis:
 
 @dataclass(frozen=True)
 class Playing:
+    """stop: the one of `Play.stops` that ended it, as plain data."""
+
     playing: bool
     unit: str
     rate: float
+    stop: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -160,7 +160,8 @@ class Moving(Told):
             moment.label = f"{moment.loss:.3f}" if moment.loss is not None else ""
             moment.first_loss = moment.loss if moment.first_loss is None else moment.first_loss
         elif moment.place.written:
-            moment.label = words[moment.place.written[0].ids[-1]]
+            newest = [w.ids[-1] for w in moment.place.written if len(w.ids) == moment.place.decided]
+            moment.label = " ".join(words[id] for id in newest)
 
     def _back(self, watch: Sequence[Selector]) -> Iterator[Event]:
         parent = self.timeline.here.parent

@@ -66,7 +66,7 @@ class Told:
         """For somebody who joins: all that is not a recorded value."""
         newest = self.timeline.moments[-NEWEST:]
         here = self.timeline.here
-        nodes = tuple(m.node() for m in (newest if here.id >= newest[0].id else [here, *newest]))
+        nodes = tuple(self.timeline.node(m) for m in (newest if here.id >= newest[0].id else [here, *newest]))
         return (self.opened(), self.schema, History(nodes, self.timeline.at), self.curve(), self.moved(()), self.checked())
 
     def keyframe(self, watch: Sequence[Selector]) -> Values:
@@ -129,7 +129,7 @@ class Told:
             None if here.update is None else rows.train(here.update),
             () if reading is None else describing.kept(reading.state),
             sizes,
-            tuple(m.node() for m in nodes),
+            tuple(self.timeline.node(m) for m in nodes),
             forward,
             place.updates,
             here.unreadable(place.written),

@@ -86,10 +86,6 @@ class Moment:
         """Whether an update ends here."""
         return self.weights == self.id
 
-    def node(self) -> Node:
-        p = self.place
-        return Node(self.id, self.parent, p.phase, p.step, p.stage, self.label, self.kind)
-
 
 class Timeline:
     """The tree and where the run stands in it."""
@@ -127,8 +123,27 @@ class Timeline:
             yield self.moments[at]
             at = self.moments[at].parent
 
+    def node(self, moment: Moment) -> Node:
+        """As a page is told of it."""
+        p = moment.place
+        before = p.scenario if moment.parent is None else self.moments[moment.parent].place.scenario
+        changed = None if before is p.scenario else difference(before, p.scenario)
+        return Node(moment.id, moment.parent, p.phase, p.step, p.stage, moment.label, moment.kind, changed)
+
     def find(self, moment: int) -> Moment:
         if moment >= len(self.moments):
             allowed = f"0 to {len(self.moments) - 1}"
             raise Refused.one("moment", moment, allowed, f"moment {moment} is not in this run; allowed: {allowed}")
         return self.moments[moment]
+
+
+def difference(before: Scenario, after: Scenario) -> str | None:
+    """What a person set anew between the two, in a few words; None: nothing (a phase is entered, not set)."""
+    said: list[str] = []
+    for group in ("training", "policy"):
+        old, new = getattr(before, group), getattr(after, group)
+        said += [f"{n.replace('_', ' ')} {v}" for n, v in new.model_dump().items() if v != getattr(old, n)]
+    said += [name for name in ("masks", "edits") if getattr(before, name) != getattr(after, name)]
+    if before.requests != after.requests:
+        said.append("another input")
+    return ", ".join(said) or None

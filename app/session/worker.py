@@ -66,6 +66,7 @@ class Worker:
         self._view = saved.view
         self._news: list[Notice] = []  # for the next one who joins
         self._told_not_saved = False
+        self._paused = 0  # how often playing was to end
         self._jobs: deque[Job] = deque()
         self._wake = asyncio.Event()
         self._closing = False
@@ -132,7 +133,7 @@ class Worker:
             case Look():
                 self._look(command)
             case Play():
-                self._start_playing(command)
+                await self._start_playing(command)
             case Fetch() | Share() | Analyse():
                 await self._run(command, connection)
             case Open() | Step() | Back() | Go() | Choose() | Enter() | Change() | Undo() | Reset():
@@ -205,14 +206,18 @@ class Worker:
 
     # --- playing
 
-    def _start_playing(self, play: Play) -> None:
+    async def _start_playing(self, play: Play) -> None:
         if self.runner.engine is None or self.runner.ended:
             message = "There is nothing to play: the run has ended, or no scenario is open. Go back, reset or open one."
             raise Refused(Problem("command", play.kind, "a run that can step", message))
-        self.player.start(play)
+        paused = self._paused
+        self.player.start(play, await self.runner.describe() if play.stops else ())
+        if paused != self._paused:  # meanwhile somebody asked for something else
+            self.player.play = None
         self._audience.publish(self.player.state())
 
     def stop_playing(self) -> None:
+        self._paused += 1
         if self.player.play is not None:
             self.player.play = None
             self._audience.publish(self.player.state())
@@ -222,8 +227,7 @@ class Worker:
         play = self.player.play
         if play is None:
             return
-        self.player.step_begins(play)
-        step = Step(unit=play.unit)
+        step = Step(unit=self.player.step_begins(play))
         try:
             await self._run(step)
         except Refused as refusal:

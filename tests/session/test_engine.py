@@ -753,7 +753,7 @@ def test_a_saved_run_stands_again_bit_for_bit_and_goes_on_the_same(stage: str | 
         do(engine, Step(unit="stage"))
     again = Engine.restore(engine.save(), torch.device("cpu"))
     assert again.digest() == engine.digest() and again.epoch == engine.epoch
-    assert [m.node() for m in again.timeline.moments] == [m.node() for m in engine.timeline.moments]
+    assert [again.timeline.node(m) for m in again.timeline.moments] == [engine.timeline.node(m) for m in engine.timeline.moments]
     for command in (Step(), Back(), Back(), Back(), Enter(phase="decode"), Step()):
         do(engine, command)
         do(again, command)
