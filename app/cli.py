@@ -215,6 +215,7 @@ def _train(given: argparse.Namespace) -> None:
         found = measures.measure(model, architectures()[given.architecture], tasks()[given.task])
         made = {"command": _command(given), "architecture": given.architecture, "config": scenario.config, "task": given.task}
         made |= {"seed": given.seed, "steps": given.steps, "loss": loss, "metrics": found}
+        made["longest"] = measures.longest(tasks()[given.task], given.seed, given.steps, given.batch_size)
         out.write(weights.as_checkpoint(model, made))
     print(f"{given.out}: loss {loss:.4f}, {json.dumps(found)}")
 

@@ -144,7 +144,10 @@ class Relation:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What applies to an architecture; what does not is not offered, and the contract test expects just that."""
+    """What applies to an architecture; what does not is not offered, and the contract test expects just that.
+
+    largest_rows: target rows that it can hold, <bos> included; largest_source: source rows.
+    """
 
     trainable: bool = True
     undoable: bool = True
@@ -152,6 +155,7 @@ class Capabilities:
     streams: bool = True
     has_source: bool = False
     largest_rows: int = 128
+    largest_source: int = 128
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,8 @@ from models.parts.tap import Tap
 from models.parts.visibility import Visibility
 
 SOURCE_ROWS = 128
-TARGET_ROWS = 129  # 128 tokens and the <bos> before them
+TARGET_ROWS = 129  # of the encoder-decoder: 128 tokens and the <bos> before them
+ALONE_ROWS = 513  # of a decoder alone: 512 and the <bos>
 
 SOURCE_SELF = Relation("source_self", "source reads source", "s", "s", Visibility("full"), "encoder.layer{layer}.self")
 TARGET_SELF = Relation("target_self", "target reads target", "t", "t", Visibility("causal"), "decoder.layer{layer}.self")
@@ -190,7 +191,7 @@ class DecoderOnly(_Decoding):
     def __init__(self, config: DecoderOnlyConfig, vocabulary: int) -> None:
         super().__init__()
         self.config = config
-        position = POSITIONS[config.position](TARGET_ROWS, config.d_model)
+        position = POSITIONS[config.position](ALONE_ROWS, config.d_model)
         embedding = Embedding(vocabulary, config.d_model, position, "t", 1.0)
         self.decoder = Stack(embedding, (GPTBlock(config) for _ in range(config.layers)), nn.LayerNorm(config.d_model))
         self.head = None if config.tied else nn.Linear(config.d_model, vocabulary, bias=False)
@@ -198,7 +199,7 @@ class DecoderOnly(_Decoding):
 
     def forward(self, inputs: Inputs, state: DecoderState, tap: Tap) -> tuple[Outputs, DecoderState]:
         here = tap / "decoder"
-        join = joining(state.lengths, state.layers[0].keys.shape[2], inputs.target, TARGET_ROWS)
+        join = joining(state.lengths, state.layers[0].keys.shape[2], inputs.target, ALONE_ROWS)
         x = self.decoder.embedding(inputs.target.values, join.rows, here / "embedding")
         masks = read_masks(inputs, TARGET_SELF, self.config.layers, join.rows, join.valid, join.known, x.dtype)
         layers = []
@@ -288,7 +289,7 @@ ENCODER_DECODER = Spec(
     tasks=("translation",),
     layers=lambda config: config.layers,
     check=_check,
-    capabilities=Capabilities(has_source=True, largest_rows=TARGET_ROWS),
+    capabilities=Capabilities(has_source=True, largest_rows=TARGET_ROWS, largest_source=SOURCE_ROWS),
 )
 DECODER_ONLY = Spec(
     id="decoder_only",
@@ -304,6 +305,6 @@ DECODER_ONLY = Spec(
     tasks=("language_model",),
     layers=lambda config: config.layers,
     check=_check,
-    capabilities=Capabilities(largest_rows=TARGET_ROWS),
+    capabilities=Capabilities(largest_rows=ALONE_ROWS),
 )
 SPECS = (DECODER_ONLY, ENCODER_DECODER)

@@ -175,7 +175,7 @@ def test_train_writes_a_checkpoint_that_says_how_it_was_made(tmp_path: Path, cap
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     with safe_open(tmp_path / "a", "pt") as file:
         made = json.loads(file.metadata()["provenance"])
-    assert made.keys() == {"command", "architecture", "config", "task", "seed", "steps", "loss", "metrics"}
+    assert made.keys() == {"command", "architecture", "config", "task", "seed", "steps", "loss", "metrics", "longest"}
     assert (made["seed"], made["steps"], made["config"]["d_model"], made["config"]["position"]) == (-3, 2, 16, "sinusoidal")
     assert made["command"] == (
         "lookback train --architecture decoder_only --task language_model --steps 2 --seed -3 --learning-rate 0.002"

@@ -148,15 +148,18 @@ class Selector(_Command):
 
     path: glob over dotted tap paths ("*.weights"). side: the value, the value before an edit, or its gradient.
     index: {axis letter: number} picks one, rows counted from the first known; the axis stays with size 1. What is not there is
-    left out. reduce: "norm" takes the L2 norm over axes that are not
-    row owners (b s t h), so a map of rows remains.
+    left out. span: {axis letter: (first, end)} picks those in between, as far as they are there. reduce: "norm" takes the L2 norm
+    over axes that are not row owners (b s t h), so a map of rows remains. bin: of each square of so many rows (and keys) only the
+    largest value; a piece's `start` then counts squares.
     """
 
     path: Annotated[str, Field(min_length=1, max_length=200)]
     side: Literal["value", "unedited", "gradient"] = "value"
     index: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
+    span: dict[str, tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] = Field(default_factory=dict)
     dtype: Literal["u8", "f16", "f32"] = "f16"
     reduce: Literal["none", "norm"] = "none"
+    bin: Annotated[int, Field(ge=1, le=256)] = 1
 
 
 class Watch(_Command):

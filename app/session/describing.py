@@ -13,7 +13,7 @@ from app.session.events import RelationInfo, TapInfo
 from app.session.scenario import Scenario
 from models import AXES, State
 from models.parts.tap import FIXED_TYPES, Tape
-from models.parts.visibility import Visibility
+from models.parts.visibility import Cell, Visibility
 
 
 def relations(scenario: Scenario, heads: dict[str, int]) -> tuple[RelationInfo, ...]:
@@ -38,8 +38,14 @@ def relations(scenario: Scenario, heads: dict[str, int]) -> tuple[RelationInfo, 
 
 
 def _program(v: Visibility) -> dict[str, Any]:
-    cells = [{"query": c.query, "key": c.key, "visible": c.visible} for c in v.cells]
-    return {"program": v.program, "parameter": v.parameter, "cells": cells}
+    """As plain data. A cell's size is told where it is more than one cell."""
+    cells = [{"query": c.query, "key": c.key, "visible": c.visible, **_extent(c)} for c in v.cells]
+    more = {"every": v.every, "global_rows": list(v.global_rows)}
+    return {"program": v.program, "parameter": v.parameter, "cells": cells, **more}
+
+
+def _extent(c: Cell) -> dict[str, int]:
+    return {} if c.queries == c.keys == 1 else {"queries": c.queries, "keys": c.keys}
 
 
 def taps(tape: Tape, model: nn.Module) -> tuple[TapInfo, ...]:

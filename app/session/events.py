@@ -74,7 +74,9 @@ class RelationInfo:
     path: str  # with {layer}
     layers: int
     heads: int
-    masks: tuple[dict[str, Any], ...]  # per layer: program, parameter, cells, own (bool: set for this layer alone)
+    masks: tuple[
+        dict[str, Any], ...
+    ]  # per layer: a mask (program, parameter, cells, every, global_rows), and `own`: set for this layer alone
     default: dict[str, Any]
 
 
@@ -236,7 +238,11 @@ class Curve:
 
 @dataclass(frozen=True)
 class Piece:
-    """Values of one tap for one selector. `start` places it: {axis letter: first index} for a delta along row axes."""
+    """Values of one tap for one selector. `start` places it: {axis letter: first index} for a delta along row axes.
+
+    bin: what a place stands for: the largest value of a square of so many rows. `start` then counts squares, and where pieces
+    meet in one (a row came to it), the larger value holds.
+    """
 
     selector: int  # index into the connection's watched selectors; -1 for a fetch
     path: str
@@ -244,6 +250,7 @@ class Piece:
     axes: tuple[str, ...]
     start: dict[str, int]
     array: Array
+    bin: int = 1
 
 
 @dataclass(frozen=True)
@@ -281,9 +288,11 @@ class Checked:
 
 @dataclass(frozen=True)
 class Notice:
-    """Something a person should know: an unknown word, a visible label, a divergence with an offer to go back."""
+    """Something a person should know: an unknown word, a visible label, a text longer than any trained on, a divergence."""
 
-    code: Literal["unknown_words", "label_visible", "diverged", "ended", "recovered", "stopped", "changed_choice", "not_saved"]
+    code: Literal[
+        "unknown_words", "label_visible", "diverged", "ended", "recovered", "stopped", "changed_choice", "not_saved", "longer"
+    ]
     message: str
     offer: dict[str, Any] | None = None  # a command that mends it
 

@@ -77,8 +77,8 @@ def _visibilities(architecture: str, layers: int, masks: tuple[Mask, ...]) -> di
 
 
 def _visibility(mask: Mask) -> Visibility:
-    cells = tuple(Cell(c.query, c.key, c.visible) for c in mask.cells)
-    return Visibility(mask.program, mask.parameter, ()).with_cells(cells)
+    cells = tuple(Cell(c.query, c.key, c.visible, c.queries, c.keys) for c in mask.cells)
+    return Visibility(mask.program, mask.parameter, (), mask.every, mask.global_rows).with_cells(cells)
 
 
 def edits(scenario: Scenario, starts: list[int]) -> dict[str, Edit]:

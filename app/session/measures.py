@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from app.session.fit import loss_of
+from app.session.training import draw
 from models import Inputs, Relation, Rows, Spec
 from models.parts.tap import OFF, Recorder
 from models.tasks import BOS, EOS, Example, Task
@@ -34,6 +35,12 @@ def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[
     if isinstance(task, LanguageModel):
         found["decision"] = {" ".join(prompt): decision(model, task, prompt) for prompt in PROMPTS}
     return found
+
+
+def longest(task: Task, seed: int, steps: int, size: int) -> dict[str, int]:
+    """The most source and target words in any sentence of so many updates' batches: what the model was trained on."""
+    seen = [e for step in range(steps) for e in draw(task, seed, step, size)]
+    return {"source": max(len(e.source or ()) for e in seen), "target": max(len(e.target) for e in seen)}
 
 
 def draw_held_out(task: Task, seed: int, size: int) -> list[Example]:

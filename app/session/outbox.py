@@ -136,11 +136,11 @@ def _key(piece: Piece) -> tuple[int, str, str]:
 
 
 def _covers(newer: Piece, older: Piece) -> bool:
-    """Whether every place that the older piece writes is written again by the newer one."""
+    """Whether every place that the older piece writes is written again by the newer one. Binned ones add to each other."""
 
     def span(piece: Piece) -> list[tuple[int, int]]:
         starts = [piece.start.get(axis, 0) for axis in piece.axes]
         return [(s, s + n) for s, n in zip(starts, piece.array.shape, strict=True)]
 
     spans = zip(span(newer), span(older), strict=False)
-    return newer.axes == older.axes and all(n[0] <= o[0] and n[1] >= o[1] for n, o in spans)
+    return newer.bin == 1 and newer.axes == older.axes and all(n[0] <= o[0] and n[1] >= o[1] for n, o in spans)

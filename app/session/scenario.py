@@ -22,9 +22,10 @@ from models.catalogue import architectures, read_config, tasks
 from models.tasks import Task
 
 VERSION: Literal[1] = 1
-MAX_TOKENS = 128
+MAX_TOKENS = 512  # of any architecture; each says how many rows it holds (`Capabilities`)
 MAX_REQUESTS = 8
 MAX_CELLS = 4096
+MAX_READS = 16_000_000  # cells of all maps of one run together: what a run records stays below some 150 MB
 MAX_WORD = 500
 
 
@@ -58,20 +59,30 @@ class Request(_Value):
     target: Tokens = ()
 
 
+RowNumber = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
+RowCount = Annotated[int, Field(ge=1, le=MAX_TOKENS + 1)]
+
+
 class CellOverride(_Value):
-    query: Annotated[int, Field(ge=0, lt=MAX_TOKENS + 1)]
-    key: Annotated[int, Field(ge=0, lt=MAX_TOKENS + 1)]
+    """One cell, or a rectangle of `queries` x `keys` cells that begins there. A later one overrules an earlier one."""
+
+    query: RowNumber
+    key: RowNumber
     visible: bool
+    queries: RowCount = 1
+    keys: RowCount = 1
 
 
 class Mask(_Value):
-    """Visibility of one relation, in one layer or (None) in all that have no mask of their own."""
+    """Visibility of one relation (`models/parts/visibility.py`), in one layer or (None) in all without a mask of their own."""
 
     relation: str
     layer: Annotated[int, Field(ge=0)] | None = None
-    program: Literal["full", "causal", "prefix", "sliding", "causal_sliding"]
+    program: Literal["full", "causal", "prefix", "sliding", "causal_sliding", "block", "causal_block"]
     parameter: Annotated[int, Field(ge=0, le=MAX_TOKENS + 1)] = 0
     cells: Annotated[tuple[CellOverride, ...], Field(max_length=MAX_CELLS)] = ()
+    every: RowCount = 1
+    global_rows: Annotated[tuple[RowNumber, ...], Field(max_length=32)] = ()
 
 
 class TapEdit(_Value):
@@ -175,8 +186,13 @@ def _conflicts(scenario: Scenario) -> Iterator[Problem]:
     if scenario.phase not in spec.phases:
         yield _one_of("phase", scenario.phase, spec.phases, f"for {spec.name}, phase")
     yield from _request_problems(scenario, spec)
+    if config is not None:
+        yield from _size_problems(scenario, spec, config)
     relations = {r.name: r for r in spec.relations}
     for i, mask in enumerate(scenario.masks):
+        if mask.program in ("block", "causal_block") and not mask.parameter:
+            field = f"masks.{i}.parameter"
+            yield Problem(field, 0, "1 or more", f"{field} was given 0; a block has 1 or more rows")
         if mask.relation not in relations:
             yield _one_of(f"masks.{i}.relation", mask.relation, relations, "relation")
         elif config is not None and mask.layer is not None and mask.layer >= spec.layers(config):
@@ -188,21 +204,43 @@ def _conflicts(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _request_problems(scenario: Scenario, spec: Spec) -> Iterator[Problem]:
-    reads = spec.capabilities.has_source
+    can = spec.capabilities
     for i, request in enumerate(scenario.requests):
         field = f"requests.{i}.source"
-        if not reads and request.source is not None:
+        if not can.has_source and request.source is not None:
             yield Problem(field, shorten(request.source), "null", f"{spec.name} reads no source; leave {field} out")
-        if reads and not request.source:
-            yield Problem(field, request.source, f"1 to {MAX_TOKENS} tokens", f"{field} is empty; type a source sentence")
-        if len(request.target) + 1 > spec.capabilities.largest_rows:
-            allowed = f"at most {spec.capabilities.largest_rows - 1} tokens after <bos>"
-            yield Problem(
-                f"requests.{i}.target",
-                len(request.target),
-                allowed,
-                f"requests.{i}.target has too many tokens; allowed: {allowed}",
-            )
+        if can.has_source and not request.source:
+            yield Problem(field, request.source, f"1 to {can.largest_source} tokens", f"{field} is empty; type a source sentence")
+        elif can.has_source and len(request.source or ()) > can.largest_source:
+            yield _too_many(field, len(request.source or ()), f"at most {can.largest_source} tokens")
+        if len(request.target) + 1 > can.largest_rows:
+            yield _too_many(f"requests.{i}.target", len(request.target), f"at most {can.largest_rows - 1} tokens after <bos>")
+
+
+def _too_many(field: str, given: int, allowed: str) -> Problem:
+    return Problem(field, given, allowed, f"{field} has {given} tokens; allowed: {allowed}. Use a shorter text.")
+
+
+def reads(scenario: Scenario, spec: Spec, config: Any) -> int:
+    """How many cells the maps of this run may come to have: layers x heads x requests x queries x keys of every relation."""
+    target = max(len(r.target) for r in scenario.requests) + 1
+    if scenario.phase != "train":
+        target = min(target + scenario.policy.limit, spec.capabilities.largest_rows)
+    rows = {"s": max(len(r.source or ()) for r in scenario.requests), "t": target}
+    maps = spec.layers(config) * getattr(config, "heads", 1) * len(scenario.requests)
+    return maps * sum(rows[r.query] * rows[r.key] for r in spec.relations)
+
+
+def _size_problems(scenario: Scenario, spec: Spec, config: Any) -> Iterator[Problem]:
+    """A run that would record more than the server can keep beside others."""
+    given = reads(scenario, spec, config)
+    if given > MAX_READS:
+        allowed = f"at most {MAX_READS:,} cells in all maps together"
+        message = (
+            f"{len(scenario.requests)} requests of this length make {given:,} cells in all layers and heads; allowed: {allowed}. "
+            "Use fewer requests, a shorter text or limit, fewer layers or fewer heads."
+        )
+        yield Problem("requests", f"{given:,} cells", allowed, message)
 
 
 def _normalise(scenario: Scenario) -> Scenario:

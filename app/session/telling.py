@@ -184,6 +184,7 @@ class Told:
             words = ", ".join(f"“{w}”" for w in unknown)
             verb = "is not in the vocabulary and became" if len(unknown) == 1 else "are not in the vocabulary and each became"
             yield Notice("unknown_words", f"{words} {verb} <unk>.")
+        yield from self._longer()
         update = self.standing.update
         seen = checks.labels_in_sight(update) if update is not None and update.shifted is not None else []
         if seen:
@@ -201,6 +202,18 @@ class Told:
             ]
             more = f", and {len(now) - NAMED} more would differ" if len(now) > NAMED else ""
             yield Notice("changed_choice", f"After this change {', '.join(now[:NAMED])}{more}; what was written is kept.")
+
+    def _longer(self) -> Iterator[Notice]:
+        """Requests longer than any sentence that the loaded weights were trained on: rows that nothing was learned for."""
+        trained = self.loaded.get("source", {}).get("longest", {})
+        for side, most in trained.items():
+            given_ = max(len(getattr(r, side) or ()) for r in self.scenario.requests)
+            if most and given_ > most:
+                rows = f"{given_} {side} tokens are longer than it was trained on"
+                yield Notice(
+                    "longer",
+                    f"{rows}: these weights saw at most {most}. Later rows carry positions that nothing was learned for.",
+                )
 
     def divergence(self, moment: Moment) -> Iterator[Notice]:
         """A loss that is not a number, or far above its start: the first tensor to blame, and an offer to go back."""

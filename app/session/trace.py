@@ -6,6 +6,7 @@ does not wait for whoever looks.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -14,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from app.session.commands import Selector
 from app.session.events import Array, Piece
@@ -179,22 +181,49 @@ def _stacked(rows: Sequence[Tensor], at: int) -> Tensor:
 def _piece(
     number: int, selector: Selector, path: str, axes: tuple[str, ...], value: Tensor, start: dict[str, int]
 ) -> Iterator[Piece]:
-    """The one piece of this value, or none where an index of the selector is not in it."""
+    """The one piece of this value, or none where an index or a span of the selector is not in it."""
     start = dict(start)
-    for letter, at in selector.index.items():
-        if letter in axes:
-            place, here = axes.index(letter), at - start.get(letter, 0)
-            if not 0 <= here < value.shape[place]:
-                return
-            value = value.narrow(place, here, 1)
-            if at:
-                start[letter] = at
+    for letter, (first, end) in _picked(selector, axes).items():
+        place, offset = axes.index(letter), start.get(letter, 0)
+        low, high = max(first - offset, 0), min(end - offset, value.shape[place])
+        if low >= high:
+            return
+        value = value.narrow(place, low, high - low)
+        if low + offset:
+            start[letter] = low + offset
     if selector.reduce == "norm":
         widths = [i for i, letter in enumerate(axes) if letter.rstrip("'") not in OWNERS]
         if widths:
             value = value.float().norm(dim=widths)
             axes = tuple(a for i, a in enumerate(axes) if i not in widths)
-    yield Piece(number, path, selector.side, axes, start, array(value, selector.dtype))
+    if selector.bin > 1:
+        value, start = binned(value, axes, start, selector.bin)
+    yield Piece(number, path, selector.side, axes, start, array(value, selector.dtype), selector.bin)
+
+
+def _picked(selector: Selector, axes: tuple[str, ...]) -> dict[str, tuple[int, int]]:
+    """Which places of which axes, from the first known: an index is a span of one."""
+    wanted = {**selector.span, **{letter: (at, at + 1) for letter, at in selector.index.items()}}
+    return {letter: span for letter, span in wanted.items() if letter in axes}
+
+
+def binned(value: Tensor, axes: tuple[str, ...], start: dict[str, int], size: int) -> tuple[Tensor, dict[str, int]]:
+    """The largest value of each square of `size` rows and keys; squares lie where row 0 begins, so the first and the last may be
+    cut. NaN wins over every number. Returns it with `start` in squares."""
+    start = dict(start)
+    lowest = False if value.dtype == torch.bool else -math.inf if value.is_floating_point() else torch.iinfo(value.dtype).min
+    for place, letter in enumerate(axes):
+        if letter.rstrip("'") not in ("s", "t") or not value.shape[place]:
+            continue
+        first, count = start.get(letter, 0), value.shape[place]
+        before, after = first % size, -(first + count) % size
+        pads = [0] * (2 * (value.ndim - 1 - place)) + [before, after]
+        value = functional.pad(value, pads, value=lowest).unflatten(place, (-1, size)).amax(place + 1)
+        if first // size:
+            start[letter] = first // size
+        else:
+            start.pop(letter, None)
+    return value, start
 
 
 def parameters(model: nn.Module, watch: Sequence[Selector]) -> list[Piece]:

@@ -1,8 +1,9 @@
 """Where a model's parameters come from: a shipped checkpoint, or a seeded draw.
 
 A checkpoint is `models/checkpoints/<architecture>.<task>.safetensors`: parameters in fp16, and as `provenance` in the file's
-metadata how it was made (JSON: command, architecture, config, task, seed, steps, loss, metrics). It is read once a process and
-device; all models built from it share its tensors, and so do models of the same draw: whoever trains copies them first.
+metadata how it was made (JSON: command, architecture, config, task, seed, steps, loss, metrics, longest: the most words of a
+sentence). It is read once a process and device; all models built from it share its tensors, and so do models of the same draw:
+whoever trains copies them first.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from app.session.keyed import number
-from app.session.scenario import Scenario
+from app.session.scenario import Scenario, defaults
 from models.catalogue import architectures, read_config, tasks
 
 FOLDER = Path(__file__).parents[2] / "models" / "checkpoints"
@@ -47,7 +48,7 @@ def build(scenario: Scenario, device: torch.device | str) -> tuple[nn.Module, di
         if scenario.weights == "trained":
             source["reason"] = "no trained weights are shipped for this architecture, config and task"
         return _share_draw(model, scenario, device), {"kind": "random", "source": source}
-    _share(model, _tensors(FOLDER / provenance["file"], str(device)))
+    _share(model, _fitting(FOLDER / provenance["file"], str(device)))
     return model, {"kind": "trained", "source": provenance}
 
 
@@ -114,3 +115,18 @@ def _provenances(folder: Path) -> tuple[dict[str, Any], ...]:
 def _tensors(path: Path, device: str) -> dict[str, Tensor]:
     with safe_open(path, "pt") as file:
         return {name: file.get_tensor(name).float().to(device) for name in file.keys()}  # noqa: SIM118 (not a dict)
+
+
+@cache
+def _fitting(path: Path, device: str) -> dict[str, Tensor]:
+    """A checkpoint's tensors for a model that may hold more rows now than when it was trained: a table of rows that ends early
+    goes on with the draw that its training began with, as do those of its rows that no sentence of the task ever reached."""
+    with safe_open(path, "pt") as file:
+        made = json.loads(file.metadata()["provenance"])
+    begun = defaults(made["architecture"], made["task"], config=made["config"], seed=made["seed"])
+    tensors = dict(_tensors(path, device))
+    for name, drawn in _drawn(begun).named_parameters():
+        known = tensors[name]
+        if known.shape != drawn.shape:
+            tensors[name] = torch.cat((known, drawn.detach()[len(known) :].to(known.device)))
+    return tensors

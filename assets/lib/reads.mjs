@@ -234,9 +234,8 @@ export function readSelectors(world) {
 export function cells(found, request, head) {
   if (!found) return () => NaN;
   const b = Math.min(request, found.shape[0] - 1);
-  if (found.axes.length === 3) return (row, key) => found.at(b, row, key);
-  const h = Math.min(head, found.shape[1] - 1);
-  return (row, key) => found.at(b, h, row, key);
+  const lead = found.axes.length === 3 ? [b] : [b, Math.min(head, found.shape[1] - 1)];
+  return found.plane?.(...lead) ?? ((row, key) => found.at(...lead, row, key));
 }
 
 /** The weights (0) or scores (1) of `readSelectors` as a view got them.

@@ -148,7 +148,7 @@ export class Store {
     const key = `${piece.side} ${piece.path}`;
     let block = known.get(key);
     if (!block || block.epoch !== epoch || block.axes.join() !== piece.axes.join()) known.set(key, (block = new Block(piece.path, piece.side, piece.axes, epoch)));
-    block.put(tensor, piece.axes.map((/** @type {string} */ axis) => piece.start?.[axis] ?? 0));
+    block.put(tensor, piece.axes.map((/** @type {string} */ axis) => piece.start?.[axis] ?? 0), piece.bin > 1);
   }
 
   /** What an event changes, as names of the world's parts.
@@ -238,16 +238,27 @@ export class Block {
     return this.data[place];
   }
 
-  /** Copy a tensor to where it begins, growing as needed.
-   * @param {Tensor} tensor @param {number[]} start */
-  put(tensor, start) {
+  /** The last two axes at one place of the others, to be asked often: (row, column) to a number, NaN outside.
+   * @param {...number} lead @returns {(row: number, column: number) => number} */
+  plane(...lead) {
+    const n = this.shape.length - 2;
+    const inside = lead.length === n && lead.every((at, i) => at >= 0 && at < this.shape[i]);
+    const [rows, columns, rowStride, columnStride] = inside ? [this.shape[n], this.shape[n + 1], this.strides[n], this.strides[n + 1]] : [0, 0, 0, 0];
+    const { data } = this;
+    const base = lead.reduce((sum, at, i) => sum + at * this.strides[i], 0);
+    return (row, column) => (row >= 0 && row < rows && column >= 0 && column < columns ? data[base + row * rowStride + column * columnStride] : NaN);
+  }
+
+  /** Copy a tensor to where it begins, growing as needed. largest: where a number is known already, the larger one stays.
+   * @param {Tensor} tensor @param {number[]} start @param {boolean} [largest] */
+  put(tensor, start, largest = false) {
     const shape = this.shape.map((n, i) => Math.max(n, start[i] + tensor.shape[i]));
     if (!this.data.length && start.every((s) => s === 0)) {
       this.resize(tensor.shape, Float32Array.from(tensor.data));
       return;
     }
     if (shape.some((n, i) => n !== this.shape[i])) this.grow(shape);
-    copy(tensor.data, tensor.shape, this.data, this.strides, start);
+    copy(tensor.data, tensor.shape, this.data, this.strides, start, largest);
   }
 
   /** @param {number[]} shape */
@@ -266,8 +277,8 @@ export class Block {
 }
 
 /** Copy a dense rectangle into a larger one, whole last-axis runs at a time.
- * @param {ArrayLike<number>} from @param {number[]} shape @param {Float32Array} to @param {number[]} strides @param {number[]} start */
-function copy(from, shape, to, strides, start) {
+ * @param {ArrayLike<number>} from @param {number[]} shape @param {Float32Array} to @param {number[]} strides @param {number[]} start @param {boolean} [largest] */
+function copy(from, shape, to, strides, start, largest = false) {
   const size = shape.reduce((a, b) => a * b, 1);
   if (!size) return;
   const run = shape.length ? shape[shape.length - 1] : 1;
@@ -275,7 +286,8 @@ function copy(from, shape, to, strides, start) {
   for (let at = 0; at < size; at += run) {
     let place = 0;
     for (let i = 0; i < shape.length; i++) place += (start[i] + index[i]) * strides[i];
-    for (let j = 0; j < run; j++) to[place + j] = from[at + j];
+    if (largest) for (let j = 0; j < run; j++) to[place + j] = from[at + j] <= to[place + j] ? to[place + j] : from[at + j];
+    else for (let j = 0; j < run; j++) to[place + j] = from[at + j];
     for (let i = shape.length - 2; i >= 0 && ++index[i] === shape[i]; i--) index[i] = 0;
   }
 }

@@ -16,6 +16,8 @@ export interface Known {
   shape: number[];
   /** One number; NaN when that place is not known yet. Index in the order of `axes`. */
   at(...index: number[]): number;
+  /** The last two axes at one place of the others: (row, column) to a number; faster than `at` for a whole map. */
+  plane?(...lead: number[]): (row: number, column: number) => number;
 }
 
 export interface Selector {
@@ -24,6 +26,10 @@ export interface Selector {
   index?: Record<string, number>;
   dtype?: "u8" | "f16" | "f32";
   reduce?: "none" | "norm";
+  /** {axis letter: [first, end]}: those in between, as far as they are there. */
+  span?: Record<string, [number, number]>;
+  /** Only the largest value of each square of so many rows and keys; places then count squares. */
+  bin?: number;
 }
 
 /** What the page looks at. Mirrored with `look`; a plain JSON object of at most 8 KiB. */

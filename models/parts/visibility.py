@@ -1,9 +1,10 @@
-"""Who may read whom: a mask is a program plus single cells in absolute row coordinates.
+"""Who may read whom: a mask is a program plus cells in absolute row coordinates.
 
 Rows that appear later follow the program. Three different masks keep three names everywhere: the read mask (this file),
 key validity (which rows are not padding), and loss rows (which rows count in the loss).
 
-Sources: 000 0x04B, 0x08A, 0x09B-0x09D (full, causal, prefix); 000 0x0C.2 (sliding window).
+Sources: 000 0x04B, 0x08A, 0x09B-0x09D (full, causal, prefix); 000 0x0C.2 (sliding window);
+Beltagy et al. 2020, Longformer, arXiv 2004.05150 (dilation, global rows in both directions).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -21,8 +23,11 @@ PROGRAMS: dict[str, str] = {
     "prefix": "rows before P read each other freely, later rows are causal",
     "sliding": "a row reads rows at most r away, on both sides",
     "causal_sliding": "a row reads itself and at most r rows before it",
+    "block": "rows are cut into blocks of n; a row reads its own block",
+    "causal_block": "rows are cut into blocks of n; a row reads itself and earlier rows of its own block",
 }
-PARAMETER: dict[str, str] = {"prefix": "P", "sliding": "r", "causal_sliding": "r"}
+PARAMETER: dict[str, str] = {"prefix": "P", "sliding": "r", "causal_sliding": "r", "block": "n", "causal_block": "n"}
+CAUSAL = frozenset({"causal", "causal_sliding", "causal_block"})
 
 
 class NoVisibleKey(ValueError):
@@ -37,45 +42,78 @@ class NoVisibleKey(ValueError):
 
 @dataclass(frozen=True)
 class Cell:
-    """One overridden place: query row, key row (absolute, from 0), and whether the read is allowed."""
+    """One overruled place: query row, key row (absolute, from 0), and whether the read is allowed; or a rectangle of
+    `queries` x `keys` places that begins there."""
 
     query: int
     key: int
     visible: bool
+    queries: int = 1
+    keys: int = 1
 
 
 @dataclass(frozen=True)
 class Visibility:
-    """A mask program with its parameter, and cells that overrule it."""
+    """A mask program with its parameter, and cells that overrule it.
+
+    every: of the rows that the program allows, only those at a distance that it divides; a window then reaches r of them, so
+    `r * every` rows away (dilation). global_rows: as a query they read every row, as a key every row reads them; a causal program
+    stays causal.
+    """
 
     program: str = "full"
     parameter: int = 0
     cells: tuple[Cell, ...] = ()
+    every: int = 1
+    global_rows: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.program not in PROGRAMS:
             raise ValueError(f"mask program {self.program!r} is unknown; allowed: {', '.join(PROGRAMS)}")
-        if self.parameter < 0:
-            raise ValueError(f"mask program {self.program!r} was given {self.parameter}; allowed: 0 or more")
+        least = 1 if self.program in ("block", "causal_block") else 0
+        if self.parameter < least:
+            raise ValueError(f"mask program {self.program!r} was given {self.parameter}; allowed: {least} or more")
+        if self.every < 1:
+            raise ValueError(f"mask program {self.program!r} was given every {self.every}; allowed: 1 or more")
 
     def with_cells(self, cells: Iterable[Cell]) -> Visibility:
         """The same program with these cells overruled too (a later one overrules an earlier one at the same place)."""
-        merged = {(c.query, c.key): c for c in (*self.cells, *cells)}
+        merged = {(c.query, c.key, c.queries, c.keys): c for c in self.cells}
+        for cell in cells:
+            place = (cell.query, cell.key, cell.queries, cell.keys)
+            merged.pop(place, None)
+            merged[place] = cell
         return replace(self, cells=tuple(merged.values()))
 
     def program_allows(self, query: Tensor, key: Tensor) -> Tensor:
         """The program alone, for absolute row numbers that broadcast against each other. Bool, True = may read."""
+        allowed, distance = self._band(query, key), query - key
+        if self.every > 1:
+            allowed = allowed & (distance % self.every == 0)
+        if self.global_rows:
+            rows = torch.tensor(self.global_rows, device=query.device)
+            reached = torch.isin(query, rows) | torch.isin(key, rows)
+            allowed = allowed | (reached & (distance >= 0) if self.program in CAUSAL else reached)
+        return allowed
+
+    def _band(self, query: Tensor, key: Tensor) -> Tensor:
+        """The program before dilation and global rows."""
+        n, reach = self.parameter, self.parameter * self.every
         match self.program:
             case "full":
                 return torch.ones(torch.broadcast_shapes(query.shape, key.shape), dtype=torch.bool, device=query.device)
             case "causal":
                 return key <= query
             case "prefix":
-                return (key <= query) | (key < self.parameter)  # a later row reads the prefix anyway
+                return (key <= query) | (key < n)  # a later row reads the prefix anyway
             case "sliding":
-                return (query - key).abs() <= self.parameter
+                return (query - key).abs() <= reach
             case "causal_sliding":
-                return (key <= query) & (query - key <= self.parameter)
+                return (key <= query) & (query - key <= reach)
+            case "block":
+                return query // n == key // n
+            case "causal_block":
+                return (key <= query) & (query // n == key // n)
         raise AssertionError(self.program)
 
     def allows(self, query: Tensor, key: Tensor) -> Tensor:
@@ -91,11 +129,11 @@ class Visibility:
     def _overruled(self) -> Tensor:
         """1 where a cell is shown, -1 where it is hidden, 0 where the program decides; the last row and column stand for all
         later ones. One look-up, because a person may paint thousands of cells."""
-        rows, columns = max(c.query for c in self.cells) + 2, max(c.key for c in self.cells) + 2
-        table = [[0] * columns for _ in range(rows)]
-        for cell in self.cells:
-            table[cell.query][cell.key] = 1 if cell.visible else -1
-        return torch.tensor(table, dtype=torch.int8)
+        rows, columns = max(c.query + c.queries for c in self.cells) + 1, max(c.key + c.keys for c in self.cells) + 1
+        table = np.zeros((rows, columns), dtype=np.int8)  # thousands of small writes: a tensor's cost a microsecond each
+        for c in self.cells:
+            table[c.query : c.query + c.queries, c.key : c.key + c.keys] = 1 if c.visible else -1
+        return torch.from_numpy(table)
 
     def dense(self, queries: int, keys: int) -> Tensor:
         """The structural mask `[queries, keys]` of rows counted from 0. Bool, True = may read."""

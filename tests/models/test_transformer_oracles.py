@@ -63,7 +63,7 @@ def close(ours: Tensor, theirs: Tensor) -> None:
 
 
 def gpt2() -> tuple[DecoderOnly, GPT2LMHeadModel]:
-    sizes = {"vocab_size": WORDS, "n_positions": 129, "n_embd": WIDTH, "n_layer": LAYERS, "n_head": HEADS}
+    sizes = {"vocab_size": WORDS, "n_positions": 513, "n_embd": WIDTH, "n_layer": LAYERS, "n_head": HEADS}
     oracle = GPT2LMHeadModel(GPT2Config(**sizes, attn_implementation="eager", bos_token_id=1, eos_token_id=2)).eval()
     core: Any = stir(oracle).get_submodule("transformer")
     weights = all_of(

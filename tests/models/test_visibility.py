@@ -38,6 +38,31 @@ def test_causal_sliding_is_causal_and_sliding() -> None:
     assert torch.equal(Visibility("causal_sliding", 2).dense(9, 9), both)
 
 
+@pytest.mark.parametrize(("program", "causal"), [("sliding", False), ("causal_sliding", True)])
+def test_a_dilated_window_with_global_rows_cell_by_cell(program: str, causal: bool) -> None:
+    """Longformer: r rows each side, every second one; global rows read all and are read by all. A causal one stays causal."""
+    mask = Visibility(program, 3, every=2, global_rows=(0, 7)).dense(12, 12)
+    for query in range(12):
+        for key in range(12):
+            distance = query - key
+            window = abs(distance) <= 6 and distance % 2 == 0
+            expected = (window or {query, key} & {0, 7} != set()) and (key <= query or not causal)
+            assert bool(mask[query, key]) == expected, (query, key)
+
+
+def test_blocks_read_themselves() -> None:
+    mask = Visibility("block", 3).dense(7, 7)
+    assert int(mask.sum()) == 9 + 9 + 1
+    assert torch.equal(Visibility("causal_block", 3).dense(7, 7), mask & Visibility("causal").dense(7, 7))
+
+
+def test_a_rectangle_is_its_cells() -> None:
+    whole = Visibility("full").with_cells([Cell(2, 1, False, 3, 2), Cell(3, 2, True)])
+    cells = [Cell(q, k, False) for q in range(2, 5) for k in range(1, 3)]
+    assert torch.equal(whole.dense(8, 8), Visibility("full").with_cells([*cells, Cell(3, 2, True)]).dense(8, 8))
+    assert whole.dense(8, 8)[5:].all() and whole.dense(8, 8)[3, 2]
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_later_rows_follow_the_program(program: str) -> None:
     """Rows computed one at a time, in absolute numbers, give the rows of the whole mask."""
@@ -77,6 +102,10 @@ def test_wrong_programs_are_refused() -> None:
         Visibility("diagonal")
     with pytest.raises(ValueError, match="was given -1; allowed: 0 or more"):
         Visibility("sliding", -1)
+    with pytest.raises(ValueError, match="'block' was given 0; allowed: 1 or more"):
+        Visibility("block")
+    with pytest.raises(ValueError, match="every 0; allowed: 1 or more"):
+        Visibility("full", every=0)
 
 
 ROWS = torch.arange(3).expand(2, 3)

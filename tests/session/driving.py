@@ -69,10 +69,11 @@ class Reader:
 
     def _merge(self, piece: Piece) -> None:
         key, new = (piece.selector, piece.path), numbers(piece.array).astype(np.float64)
-        start = [piece.start.get(a, 0) if a == "t" else 0 for a in piece.axes]
+        start = [piece.start.get(a, 0) if a in ("t", "t'") else 0 for a in piece.axes]
         old = self.known.get(key, np.full([0] * new.ndim, np.nan))
         shape = [max(o, s + n) for o, s, n in zip(old.shape, start, new.shape, strict=True)]
         merged = np.full(shape, np.nan)
         merged[tuple(slice(0, n) for n in old.shape)] = old
-        merged[tuple(slice(s, s + n) for s, n in zip(start, new.shape, strict=True))] = new
+        place = tuple(slice(s, s + n) for s, n in zip(start, new.shape, strict=True))
+        merged[place] = np.fmax(merged[place], new) if piece.bin > 1 else new
         self.known[key] = merged

@@ -27,6 +27,7 @@ def test_every_architecture_has_a_default_scenario_that_stays_the_same_when_pars
 
 CELL = {"query": 0, "key": 0, "visible": True}
 MASK = {"relation": "cross", "program": "full"}
+ALONE = {"architecture": "decoder_only", "task": "language_model"}
 EDIT = {"path": "logits", "action": "set", "value": 1.0}
 
 
@@ -51,9 +52,15 @@ EDIT = {"path": "logits", "action": "set", "value": 1.0}
         ({"requests": []}, "requests", "at least 1 items"),
         ({"requests": [{"source": ["a"]}] * 9}, "requests", "'9 items'; allowed: at most 8 items"),
         ({"requests": [{"source": []}]}, "requests.0.source", "is empty; type a source sentence"),
-        ({"requests": [{"source": ["a"] * 129}]}, "requests.0.source", "at most 128 items"),
+        ({"requests": [{"source": ["a"] * 129}]}, "requests.0.source", "has 129 tokens; allowed: at most 128"),
         ({"requests": [{"source": ["a"] * 10_000}]}, "requests.0.source", "'10000 items'"),
-        ({"requests": [{"source": ["a"], "target": ["b"] * 129}]}, "requests.0.target", "at most 128"),
+        ({"requests": [{"source": ["a"], "target": ["b"] * 129}]}, "requests.0.target", "at most 128 tokens after <bos>"),
+        ({**ALONE, "requests": [{"target": ["b"] * 513}]}, "requests.0.target", "at most 512 items"),
+        ({**ALONE, "requests": [{"target": ["b"] * 512}] * 8}, "requests", "16,842,816 cells in all layers and heads"),
+        ({"masks": [{**MASK, "program": "block"}]}, "masks.0.parameter", "a block has 1 or more rows"),
+        ({"masks": [{**MASK, "every": 0}]}, "masks.0.every", "at least 1"),
+        ({"masks": [{**MASK, "global_rows": [513]}]}, "masks.0.global_rows.0", "at most 512"),
+        ({"masks": [{**MASK, "cells": [{**CELL, "keys": 0}]}]}, "masks.0.cells.0.keys", "at least 1"),
         ({"requests": [{"source": "the cat"}]}, "requests.0.source", "a list"),
         ({"requests": [{"source": [3]}]}, "requests.0.source.0", "text"),
         ({"requests": [{"source": [""]}]}, "requests.0.source.0", "at least 1 characters"),
@@ -131,7 +138,8 @@ def test_any_seed_of_32_bits_is_allowed(seed: int) -> None:
 
 
 def test_as_many_tokens_as_allowed() -> None:
-    parse({"requests": [{"source": ["cat"] * MAX_TOKENS, "target": ["chat"] * MAX_TOKENS}]})
+    parse({"requests": [{"source": ["cat"] * 128, "target": ["chat"] * 128}]})
+    parse({**ALONE, "requests": [{"target": ["cat"] * MAX_TOKENS}], "policy": {"limit": MAX_TOKENS}})
 
 
 def test_a_link_carries_what_was_packed() -> None:

@@ -71,7 +71,15 @@ def test_trained_models_share_the_tensors_of_the_checkpoint(architecture: str, t
     assert stored.keys() == values(one).keys()
     for name, value in values(one).items():
         assert value.dtype == torch.float32 and stored[name].dtype == torch.float16
-        torch.testing.assert_close(value, stored[name].float(), rtol=0, atol=0)
+        torch.testing.assert_close(value[: len(stored[name])], stored[name].float(), rtol=0, atol=0)
+
+
+def test_rows_beyond_a_checkpoint_are_those_that_its_training_began_with() -> None:
+    one, other = (built(scenario("decoder_only", seed=seed))["decoder.embedding.position.weight"] for seed in (7, 99))
+    assert one.shape[0] == 513 and one.data_ptr() == other.data_ptr()
+    begun = built(scenario("decoder_only", weights="random", seed=7))["decoder.embedding.position.weight"]
+    stored = load_file(weights.FOLDER / "decoder_only.language_model.safetensors")["decoder.embedding.position.weight"]
+    torch.testing.assert_close(one, torch.cat((stored.float(), begun[len(stored) :])), rtol=0, atol=0)
 
 
 def test_random_models_of_one_draw_share_its_tensors_while_one_of_them_lives() -> None:
@@ -111,6 +119,7 @@ def test_a_checkpoint_is_small_and_says_how_it_was_made(architecture: str) -> No
             in made["command"]
         )
         assert made["command"].startswith("lookback train ")
+        assert made["longest"]["target"] > 0, "so that a longer text can be named"
         assert made["loss"] > 0 and made["metrics"]["validation_loss"] > 0
 
 
