@@ -116,10 +116,12 @@ def _array(about: dict[str, Any], body: bytes) -> dict[str, Any]:
 
 
 def _with_arrays(event: dict[str, Any], arrays: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Pieces with their arrays in place of the names."""
-    for piece in event.get("pieces", ()):
-        named = piece["array"]
-        piece["array"] = {**arrays[named["tensor"]], "low": named["low"], "high": named["high"]}
+    """Pieces and requests with their arrays in place of the names."""
+    beside = [r["unedited"] for r in event.get("requests", ()) if r["unedited"]]
+    for holder in (*event.get("pieces", ()), *event.get("requests", ()), *beside):
+        for field, named in holder.items():
+            if isinstance(named, dict) and "tensor" in named:
+                holder[field] = {**arrays[named["tensor"]], "low": named["low"], "high": named["high"]}
     return event
 
 

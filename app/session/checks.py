@@ -85,7 +85,7 @@ def _weights(call: Call) -> Iterator[tuple[str, Tensor, Tensor | None]]:
 
 def _rows_sum(calls: Sequence[Call]) -> Check:
     """Each row of weights that may read anything sums to 1."""
-    worst, place, seen = 0.0, "", False
+    worst, place, seen, edited = 0.0, "", False, False
     for call in calls:
         for path, weights, mask in _weights(call):
             off = (weights.sum(-1) - 1).abs()
@@ -93,11 +93,12 @@ def _rows_sum(calls: Sequence[Call]) -> Check:
                 off = torch.where(mask.any(-1)[:, None], off, 0.0)
             largest, seen = float(off.max()), True
             if largest > worst or math.isnan(largest):
-                worst, place = largest, path
+                worst, place, edited = largest, path, call.tape.records[path].unedited is not None
     if not seen:
         return Check("rows_sum", "rows sum to 1", "does_not_apply", "", "measured", "this call read no weights")
     status: Status = "pass" if worst <= TOLERANCE else "fail"
-    return Check("rows_sum", "rows sum to 1", status, f"max |Σ−1| {worst:.0e}", "measured", "", {"path": place})
+    reason = "an edit sets weights there" if edited and status == "fail" else ""
+    return Check("rows_sum", "rows sum to 1", status, f"max |Σ−1| {worst:.0e}", "measured", reason, {"path": place})
 
 
 def _hidden_weigh_nothing(calls: Sequence[Call]) -> Check:

@@ -49,6 +49,7 @@ from app.session.lineage import BUILD, Learner, Snapshots
 from app.session.moving import Moving
 from app.session.probe import probe
 from app.session.problems import refused
+from app.session.reading import within_limit
 from app.session.scenario import Scenario, defaults, parse
 from app.session.standing import stand
 from app.session.timeline import Place, Timeline
@@ -188,6 +189,7 @@ class Engine(Moving):
             raise Refused.one(
                 "fields.phase", command.fields["phase"], "the command enter", "The phase is entered, not changed: send enter."
             )
+        command = command.model_copy(update={"fields": interventions.named_donors(command.fields, self.timeline)})
         yield from self._apply(command, self._changed(command.fields), watch)
 
     def _changed(self, fields: dict[str, Any]) -> Scenario:
@@ -209,9 +211,15 @@ class Engine(Moving):
             self.earlier = [*(e.without_run() for e in self.earlier), left]
             return
         interventions.refuse_edits(scenario, self.schema.taps, self.widths)
-        if scenario.requests != before.requests:  # another text: what was written for the old one does not hold
-            place = _entered(scenario, place.phase, place.updates) if place.phase != "train" else place
-        yield from self._restart(command, replace(place, scenario=scenario), watch, again=place.phase == "train")
+        place = replace(place, scenario=scenario)
+        if scenario.requests == before.requests:
+            place = replace(place, written=within_limit(scenario, place.written))
+            if place.phase != "train" and _decides_anew(before, scenario) and place.written == self.timeline.here.place.written:
+                yield from self._reconsider(command, place)
+                return
+        elif place.phase != "train":  # another text: what was written for the old one does not hold
+            place = _entered(scenario, place.phase, place.updates)
+        yield from self._restart(command, place, watch, again=place.phase == "train")
 
     def _undo(self, command: Undo, watch: Sequence[Selector]) -> Iterator[Event]:
         """Take back the last change on this path that was not taken back yet."""
@@ -275,6 +283,12 @@ class Engine(Moving):
 def _entered(scenario: Scenario, phase: Phase, updates: int) -> Place:
     """The start of a phase. Decode begins where prefill ends, so its prompt is read at once."""
     return Place(scenario, phase, updates if phase == "train" else 0, "", updates)
+
+
+def _decides_anew(before: Scenario, after: Scenario) -> bool:
+    """Whether the two differ in how a decision is made alone: every number that a model computes stays."""
+    policy = after.policy.model_copy(update={"execution": before.policy.execution})
+    return before.policy != after.policy == policy and after.model_copy(update={"policy": before.policy}) == before
 
 
 def _logged(entry: dict[str, Any], i: int) -> Command:

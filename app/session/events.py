@@ -105,8 +105,28 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Unedited:
+    """What stands beside a changed distribution: the same rows and weights without the edits at taps and, where a person set
+    masks, under the architecture's own.
+
+    kl: sum p log(p / q) in nats, p edited, q unedited, both under the policy's temperature and before top-k and top-p.
+    """
+
+    without: tuple[Literal["edits", "masks"], ...]  # what is left away
+    log_probability: float  # of the same chosen tokens, unedited
+    choice: int | None = None  # what the policy would take, by the same draw; None, like what follows: nothing is decided here
+    probability: float | None = None  # of that choice, unedited
+    kl: float | None = None
+    logits: Array | None = None  # [v]
+
+
+@dataclass(frozen=True)
 class RequestView:
-    """One request at this moment. `decision_row` owns the distribution in `candidates` (largest first, then `rest`)."""
+    """One request at this moment. `decision_row` owns the distribution in `candidates` (largest first, then `rest`).
+
+    logits: of that row, all of them, so that a page can show another policy without asking. log_p: log p of each chosen token
+    under the model as it is now, <eos> included (nats, at temperature 1).
+    """
 
     source: tuple[Row, ...] | None
     target: tuple[Row, ...]
@@ -115,8 +135,12 @@ class RequestView:
     choice: int | None  # the id that Step takes
     candidates: tuple[Candidate, ...]
     rest: float
-    log_probability: float  # of all tokens chosen so far in decode, <eos> included once chosen
+    log_probability: float  # of all tokens chosen so far in decode: the sum of log_p
     unknown: tuple[str, ...]
+    logits: Array | None = None  # [v]
+    log_p: Array | None = None  # [chosen]
+    unedited: Unedited | None = None  # None: nothing is edited
+    unused: Candidate | None = None  # what the last row of a padded prompt would say, which is padding and never decides
 
 
 @dataclass(frozen=True)
@@ -144,6 +168,7 @@ class TrainView:
     norm: float | None  # over all parameters
     clip_factor: float | None  # 1.0 = not clipped
     parameter_moves: tuple[tuple[str, float, float], ...] | None = None  # (name, L2 norm of its change, L2 norm before)
+    unedited_loss: float | None = None  # of the same batch and weights without edits and masks of a person; None: there are none
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,14 @@
-"""From a scenario to what a model is given: ids, visibility, edits at taps. The only place that translates between the two."""
+"""From a scenario to what a model is given: ids, visibility. The only place that translates between the two."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
-
-import torch
-from torch import Tensor
 
 from app.session.events import Problem, Refused
-from app.session.scenario import Mask, Scenario, SpecialToken, TapEdit
+from app.session.scenario import Mask, Scenario, SpecialToken
 from models import Rows, Spec
 from models.catalogue import architectures, read_config, tasks
-from models.parts.tap import Edit, Step, loop_position
 from models.parts.visibility import Cell, Visibility
 from models.tasks import BOS, Example, Special, Task, Token
 from models.tasks.objective import pad
@@ -79,44 +74,3 @@ def _visibilities(architecture: str, layers: int, masks: tuple[Mask, ...]) -> di
 def _visibility(mask: Mask) -> Visibility:
     cells = tuple(Cell(c.query, c.key, c.visible, c.queries, c.keys) for c in mask.cells)
     return Visibility(mask.program, mask.parameter, (), mask.every, mask.global_rows).with_cells(cells)
-
-
-def edits(scenario: Scenario, starts: list[int]) -> dict[str, Edit]:
-    """The enabled edits at taps, by path, for a call whose first target row is `starts[b]` in request b."""
-    by_path: dict[str, list[TapEdit]] = {}
-    for edit in scenario.edits:
-        if edit.enabled:
-            by_path.setdefault(edit.path, []).append(edit)
-    return {path: _editing(several, starts) for path, several in by_path.items()}
-
-
-def _editing(several: list[TapEdit], starts: list[int]) -> Edit:
-    def edit(value: Tensor, axes: tuple[str, ...], step: Step | None) -> Tensor:
-        out = value.clone()
-        for one in several:
-            for place in _places(one, axes, out.shape, starts, step):
-                out[place] = one.value if one.action == "set" else out[place] * one.value
-        return out
-
-    return edit
-
-
-def _places(edit: TapEdit, axes: tuple[str, ...], shape: torch.Size, starts: list[int], step: Step | None) -> Iterable[Any]:
-    """Indices of one edit in this call. Rows are absolute: target row 5 is row 5 - start of a call that begins there.
-
-    In a loop the edit's indices are those of the stacked tape, its axis included; only the step that they name is edited.
-    """
-    letters, sizes = list(axes), list(shape)
-    if step is not None:
-        at = loop_position(axes)
-        letters.insert(at, step[0])
-        sizes.insert(at, -1)
-    wanted = dict(zip(letters, edit.index, strict=False))
-    for b in range(sizes[0]) if letters[0] == "b" else [0]:
-        here = {a: i - starts[b] if a == "t" else i for a, i in wanted.items() if i is not None}
-        if here.get("b", b) != b or (step is not None and here.pop(step[0], step[1]) != step[1]):
-            continue
-        own = {**here, "b": b}
-        place = tuple(slice(None) if own.get(a) is None else own[a] for a in axes)
-        if all(isinstance(i, slice) or 0 <= i < n for i, n in zip(place, shape, strict=True)):
-            yield place

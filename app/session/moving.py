@@ -98,6 +98,7 @@ class Moving(Told):
         if place.stage != "choose":
             written = place.written or tuple(Written() for _ in reading.prompts)
             written = decide(scenario, reading.logits, written, place.decided, override)
+            reading.decided(written, place.decided + 1)
             place = Place(scenario, "decode", place.decided, "choose", place.updates, written)
             if unit == "stage":
                 return place, []
@@ -191,6 +192,18 @@ class Moving(Told):
         self.standing = stand(self.learner, moment.place, moment.finished, self.device)
         self.learner.weights = moment.weights
         self._dirty = False
+
+    def _reconsider(self, command: Command, place: Place) -> Iterator[Event]:
+        """Another policy reads the same numbers: no model call."""
+        here, reading = self.timeline.here, self.standing.reading
+        moment = self._commit(command, place, here.weights, here.before)
+        if reading is not None:
+            reading.scenario = place.scenario
+        self.standing.compare(place)
+        yield self.opened()
+        yield self.moved((moment,) if self.new else ())
+        yield self.checked()
+        yield from self.warnings()
 
     def _restart(self, command: Command, place: Place, watch: Sequence[Selector], *, again: bool = False) -> Iterator[Event]:
         """A child whose tensors are made anew from its place. `again`: it shows the update that is shown here, run again."""

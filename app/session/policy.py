@@ -36,6 +36,12 @@ def cut(probabilities: Tensor, policy: Policy) -> Tensor:
     return out / out.sum()
 
 
+def divergence(logits: Tensor, other: Tensor, policy: Policy) -> float:
+    """KL divergence of the first from the second, sum p log(p / q) in nats, both under the temperature and before any cut."""
+    log_p, log_q = (torch.log_softmax(row.double() / policy.temperature, -1) for row in (logits, other))
+    return max(0.0, float((log_p.exp() * (log_p - log_q)).sum()))
+
+
 def readable(logits: Tensor) -> bool:
     """Whether there is a distribution at all: every logit `[v]` is a number."""
     return bool(torch.isfinite(logits).all())

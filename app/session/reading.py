@@ -8,13 +8,14 @@ gives it every known row and an empty cache. Sources: 000 0x0B.4-0x0B.6.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
 from torch import Tensor, nn
 
-from app.session import given, policy
+from app.session import given, interventions, policy
 from app.session.scenario import Scenario
 from app.session.timeline import Ending, Written
 from models import Inputs, State
@@ -45,7 +46,12 @@ class Call:
 
 
 class Reading:
-    """The requests of one scenario on their way through prefill and decode."""
+    """The requests of one scenario on their way through prefill and decode.
+
+    unedited: the same rows beside it without a person's edits and masks, unrecorded; only where it is recorded and there are any.
+    decisions: of each decision so far the logits it was made from, `[b, v]`; log_p: by request, log p of each token chosen.
+    unused: logits of the prompt's physical last row `[b, v]`, which is padding in a shorter request.
+    """
 
     def __init__(self, model: nn.Module, scenario: Scenario, device: torch.device, *, record: bool = True) -> None:
         self.model, self.scenario, self.device, self.record = model, scenario, device, record
@@ -56,31 +62,54 @@ class Reading:
         self.logits: Tensor | None = None  # of each request's decision row, [b, v]
         self.encoded = self.source is None
         self.memory = self.state  # what a full-prefix call begins with: the encoded source, or nothing
+        self.decisions: list[Tensor] = []
+        self.log_p: list[list[float]] = [[] for _ in self.prompts]
+        self.unused: Tensor | None = None
+        plain = interventions.unedited(scenario) if record else None
+        self.unedited = None if plain is None else Reading(model, plain, device, record=False)
 
     def encode(self) -> Call:
         """Read the source into its memory, once. No target row yet."""
         call, _ = self._call("encode", [[] for _ in self.prompts], self.state, with_source=True)
         self.encoded = True
         self.memory = self.state
+        if self.unedited is not None:
+            self.unedited.encode()
         return call
 
     def prefill(self) -> Call:
         """All prompt rows in one call; the last valid row of each request decides (000 0x0B.4)."""
-        return self._read(self.prompts)
+        if self.unedited is not None:
+            self.unedited.prefill()
+        return self._read(self.prompts, prompt=True)
 
     def decode(self, written: tuple[Written, ...], decided: int) -> Call:
         """Read what the `decided`-th decision wrote: one new row a request that goes on, or every known row (full prefix)."""
         fed = [w.read(decided) for w in written]
+        if self.unedited is not None:
+            self.unedited.decode(written, decided)
         if self.scenario.policy.execution == "full_prefix":
             return self._read([[*p, *f] for p, f in zip(self.prompts, fed, strict=True)], anew=True)
         before = [w.read(decided - 1) for w in written]
         return self._read([list(f[len(b) :]) for f, b in zip(fed, before, strict=True)])
 
-    def _read(self, rows: list[list[int]], *, anew: bool = False) -> Call:
+    def decided(self, written: tuple[Written, ...], number: int) -> None:
+        """Keep what the number-th decision (from 1) was made from, and how probable its tokens were."""
+        assert self.logits is not None
+        self.decisions.append(self.logits)
+        log_p = torch.log_softmax(self.logits.double(), -1)
+        for b, one in enumerate(written):
+            if len(one.ids) >= number:
+                self.log_p[b].append(float(log_p[b, one.ids[number - 1]]))
+        if self.unedited is not None:
+            self.unedited.decided(written, number)
+
+    def _read(self, rows: list[list[int]], *, anew: bool = False, prompt: bool = False) -> Call:
         call, logits = self._call("read", rows, self.memory if anew else self.state)
         decides = decision_rows(torch.tensor(call.lengths, device=self.device))
         new = logits[torch.arange(len(rows), device=self.device), decides.clamp(min=0)]
         self.logits = new if self.logits is None else torch.where((decides >= 0)[:, None], new, self.logits)
+        self.unused = logits[:, -1].clone() if prompt and len(set(call.lengths)) > 1 else None
         return call
 
     def _call(self, stage: str, rows: list[list[int]], state: State, *, with_source: bool = False) -> tuple[Call, Tensor]:
@@ -89,7 +118,7 @@ class Reading:
         source = self.source.to(self.device) if with_source and self.source is not None else None
         inputs = Inputs(target.to(self.device), source, self.visibility)
         tape = Tape()
-        tap = listening(self.scenario, list(starts), tape if self.record else None)
+        tap = listening(self.model, self.scenario, starts, tape if self.record else None)
         began = time.perf_counter()
         with torch.no_grad():
             outputs, self.state = self.model(inputs, state, tap)
@@ -110,13 +139,24 @@ def scope(path: str) -> str:
     return path.rpartition(".")[0] or path
 
 
-def listening(scenario: Scenario, starts: list[int], tape: Tape | None, *, gradients: bool = False) -> Tap:
+def listening(model: nn.Module, scenario: Scenario, starts: Sequence[int], tape: Tape | None, *, gradients: bool = False) -> Tap:
     """The tap of one call: the scenario's edits in front of a recorder, as far as there are any."""
     recorder = None if tape is None else Recorder(tape, gradients=gradients)
-    edits = given.edits(scenario, starts) if scenario.edits else {}
+    edits = interventions.edits(scenario, starts, interventions.donors(model, scenario)) if scenario.edits else {}
     if edits:
         return Editor(edits, recorder)
     return OFF if recorder is None else recorder
+
+
+def within_limit(scenario: Scenario, written: tuple[Written, ...]) -> tuple[Written, ...]:
+    """What was written under a limit that may have changed: it goes on where there is room again, and ends where there is not."""
+    return tuple(w if w.finished == "eos" else replace(w, finished=_full(scenario, b, len(w.ids))) for b, w in enumerate(written))
+
+
+def _full(scenario: Scenario, b: int, count: int) -> Ending:
+    """ "limit" where request b can take no token after its first `count`: by the policy, or by what the architecture can hold."""
+    rows = len(given.prompts(scenario)[b]) + count
+    return "limit" if count >= scenario.policy.limit or rows > given.spec_of(scenario).capabilities.largest_rows else ""
 
 
 def decide(
@@ -126,9 +166,6 @@ def decide(
 
     A request ends by <eos>, by the policy's limit, or when the architecture can hold no further row.
     """
-    room = given.spec_of(scenario).capabilities.largest_rows
-    prompts = given.prompts(scenario)
-    log_p = torch.log_softmax(logits.double(), -1)
     out = []
     for b, one in enumerate(written):
         if one.finished:
@@ -136,16 +173,13 @@ def decide(
             continue
         own = override is not None and override[0] == b
         id = override[1] if own and override else policy.choose(logits[b], scenario.policy, scenario.seed, step, b)
-        known = len(prompts[b]) + len(one.ids) + 1
-        full = len(one.ids) + 1 >= scenario.policy.limit or known > room
-        finished: Ending = "eos" if id == EOS else "limit" if full else ""
+        finished: Ending = "eos" if id == EOS else _full(scenario, b, len(one.ids) + 1)
         out.append(
             replace(
                 one,
                 ids=(*one.ids, id),
                 origins=(*one.origins, "chosen" if own else "model"),
                 finished=finished,
-                log_probability=one.log_probability + float(log_p[b, id]),
             )
         )
     return tuple(out)

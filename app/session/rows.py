@@ -8,9 +8,9 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from app.session import given, policy
+from app.session import given, interventions, policy, trace
 from app.session.checks import logits_path
-from app.session.events import Candidate, RequestView, Row, RowState, TrainRow, TrainView
+from app.session.events import Candidate, RequestView, Row, RowState, TrainRow, TrainView, Unedited
 from app.session.reading import Call, Reading
 from app.session.scenario import Scenario
 from app.session.timeline import Place, Written
@@ -49,7 +49,47 @@ def _request(
     unknown = task.source.unknown(given.tokens(request.source or ())) if task.source else []
     unknown += task.target.unknown(given.tokens(request.target))
     row = None if choice is None else read - 1
-    return RequestView(source, target, written.finished, row, choice, candidates, rest, written.log_probability, tuple(unknown))
+    log_p = reading.log_p[b]
+    return RequestView(
+        source,
+        target,
+        written.finished,
+        row,
+        choice,
+        candidates,
+        rest,
+        sum(log_p),
+        tuple(unknown),
+        None if choice is None or reading.logits is None else trace.array(reading.logits[b], "f32"),
+        trace.array(torch.tensor(log_p, dtype=torch.float32), "f32") if log_p else None,
+        _unedited(scenario, reading, b, None if choice is None else len(written.ids) - (place.stage == "choose")),
+        _unused(scenario, reading, b, task.target),
+    )
+
+
+def _unedited(scenario: Scenario, reading: Reading, b: int, step: int | None) -> Unedited | None:
+    """The same request without edits and masks of a person, where there are any. step: that of its decision, if it has one."""
+    beside = reading.unedited
+    if beside is None or beside.logits is None or reading.logits is None or not policy.readable(beside.logits[b]):
+        return None
+    without, log_probability, logits = interventions.left_away(scenario), sum(beside.log_p[b]), beside.logits[b]
+    if step is None:
+        return Unedited(without, log_probability)
+    choice = policy.choose(logits, scenario.policy, scenario.seed, step, b)
+    probability = float(policy.tempered(logits, scenario.policy)[choice])
+    kl = policy.divergence(reading.logits[b], logits, scenario.policy)
+    return Unedited(without, log_probability, choice, probability, kl, trace.array(logits, "f32"))
+
+
+def _unused(scenario: Scenario, reading: Reading, b: int, vocabulary: Vocabulary) -> Candidate | None:
+    """What the physical last row of a padded prompt would say, while the prompt is the newest call."""
+    longest = max(len(p) for p in reading.prompts)
+    if reading.unused is None or len(reading.prompts[b]) == longest or not policy.readable(reading.unused[b]):
+        return None
+    logits = reading.unused[b]
+    plain = policy.tempered(logits, scenario.policy)
+    id = int(plain.argmax())
+    return Candidate(id, vocabulary.words[id], float(logits[id]), float(plain[id]), float(policy.cut(plain, scenario.policy)[id]))
 
 
 def _typed_rows(tokens: Sequence[Token], vocabulary: Vocabulary, state: RowState, width: int = 0) -> tuple[Row, ...]:
@@ -116,7 +156,8 @@ def train(update: Update) -> TrainView:
     activations = None if update.norms is None else _activation_norms(update)
     rows, sources = _train_rows(update), _train_sources(update)
     moves = None if update.moves is None else tuple(update.moves)
-    return TrainView(update.number, sources, rows, loss, norms, activations, update.norm, update.clip_factor, moves)
+    factor, beside = update.clip_factor, update.unedited_loss
+    return TrainView(update.number, sources, rows, loss, norms, activations, update.norm, factor, moves, beside)
 
 
 def _train_rows(update: Update) -> tuple[tuple[TrainRow, ...], ...]:

@@ -92,7 +92,7 @@ def _timeline(head: dict[str, Any]) -> Timeline:
 
 
 def _written(w: dict[str, Any]) -> Written:
-    return Written(tuple(w["ids"]), tuple(w["origins"]), w["finished"], w["log_probability"])
+    return Written(tuple(w["ids"]), tuple(w["origins"]), w["finished"])
 
 
 def digest(engine: Engine) -> str:

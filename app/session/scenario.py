@@ -85,13 +85,28 @@ class Mask(_Value):
     global_rows: Annotated[tuple[RowNumber, ...], Field(max_length=32)] = ()
 
 
+class Donor(_Value):
+    """Where a patch takes its numbers: these tokens, read in one pass by the weights in force and without any edit.
+
+    masks: of that pass; left out, the architecture's own. row: which of its rows; null is the row that the edit names, or, where
+    it names all, each row the one with its own number.
+    """
+
+    source: Tokens | None = None
+    target: Tokens = ()
+    masks: Annotated[tuple[Mask, ...], Field(max_length=64)] = ()
+    row: Annotated[int, Field(ge=0)] | None = None
+
+
 class TapEdit(_Value):
-    """An intervention at a tap: put `value` at `index` (one number or null for "all" per axis), or multiply by `scale`."""
+    """An intervention at a tap, at `index` (one number, or null for all, an axis): put `value` there, multiply by it, or put
+    there what the same tap holds at another read (`donor`)."""
 
     path: Annotated[str, Field(min_length=1, max_length=200)]
     index: Annotated[tuple[Annotated[int, Field(ge=0)] | None, ...], Field(max_length=8)] = ()
-    action: Literal["set", "scale"]
-    value: Annotated[float, Field(ge=-3.4e38, le=3.4e38)]  # what a 32-bit float holds
+    action: Literal["set", "scale", "patch"]
+    value: Annotated[float, Field(ge=-3.4e38, le=3.4e38)] | None = None  # what a 32-bit float holds
+    donor: Donor | None = None
     enabled: bool = True
 
 
@@ -185,36 +200,60 @@ def _conflicts(scenario: Scenario) -> Iterator[Problem]:
         return  # its requests belong to another task
     if scenario.phase not in spec.phases:
         yield _one_of("phase", scenario.phase, spec.phases, f"for {spec.name}, phase")
-    yield from _request_problems(scenario, spec)
     if config is not None:
         yield from _size_problems(scenario, spec, config)
-    relations = {r.name: r for r in spec.relations}
-    for i, mask in enumerate(scenario.masks):
-        if mask.program in ("block", "causal_block") and not mask.parameter:
-            field = f"masks.{i}.parameter"
-            yield Problem(field, 0, "1 or more", f"{field} was given 0; a block has 1 or more rows")
-        if mask.relation not in relations:
-            yield _one_of(f"masks.{i}.relation", mask.relation, relations, "relation")
-        elif config is not None and mask.layer is not None and mask.layer >= spec.layers(config):
-            allowed = f"0 to {spec.layers(config) - 1}, or null for all layers"
-            yield Problem(f"masks.{i}.layer", mask.layer, allowed, f"masks.{i}.layer was given {mask.layer}; allowed: {allowed}")
-    places = [(m.relation, m.layer) for m in scenario.masks]
-    for place in sorted({p for p in places if places.count(p) > 1}, key=str):
-        yield Problem("masks", list(place), "one mask a relation and layer", f"masks names {place} twice; keep one of the two")
-
-
-def _request_problems(scenario: Scenario, spec: Spec) -> Iterator[Problem]:
-    can = spec.capabilities
+    layers = None if config is None else spec.layers(config)
+    yield from _mask_problems("masks", scenario.masks, spec, layers)
     for i, request in enumerate(scenario.requests):
-        field = f"requests.{i}.source"
-        if not can.has_source and request.source is not None:
-            yield Problem(field, shorten(request.source), "null", f"{spec.name} reads no source; leave {field} out")
-        if can.has_source and not request.source:
-            yield Problem(field, request.source, f"1 to {can.largest_source} tokens", f"{field} is empty; type a source sentence")
-        elif can.has_source and len(request.source or ()) > can.largest_source:
-            yield _too_many(field, len(request.source or ()), f"at most {can.largest_source} tokens")
-        if len(request.target) + 1 > can.largest_rows:
-            yield _too_many(f"requests.{i}.target", len(request.target), f"at most {can.largest_rows - 1} tokens after <bos>")
+        yield from _request_problems(f"requests.{i}", request, spec)
+    for i, edit in enumerate(scenario.edits):
+        yield from _edit_problems(f"edits.{i}", edit, spec, layers)
+
+
+def _mask_problems(field: str, masks: tuple[Mask, ...], spec: Spec, layers: int | None) -> Iterator[Problem]:
+    relations = {r.name: r for r in spec.relations}
+    for i, mask in enumerate(masks):
+        if mask.program in ("block", "causal_block") and not mask.parameter:
+            message = f"{field}.{i}.parameter was given 0; a block has 1 or more rows"
+            yield Problem(f"{field}.{i}.parameter", 0, "1 or more", message)
+        if mask.relation not in relations:
+            yield _one_of(f"{field}.{i}.relation", mask.relation, relations, "relation")
+        elif layers is not None and mask.layer is not None and mask.layer >= layers:
+            allowed = f"0 to {layers - 1}, or null for all layers"
+            message = f"{field}.{i}.layer was given {mask.layer}; allowed: {allowed}"
+            yield Problem(f"{field}.{i}.layer", mask.layer, allowed, message)
+    places = [(m.relation, m.layer) for m in masks]
+    for place in sorted({p for p in places if places.count(p) > 1}, key=str):
+        yield Problem(field, list(place), "one mask a relation and layer", f"{field} names {place} twice; keep one of the two")
+
+
+def _request_problems(where: str, request: Request | Donor, spec: Spec) -> Iterator[Problem]:
+    can, field = spec.capabilities, f"{where}.source"
+    if not can.has_source and request.source is not None:
+        yield Problem(field, shorten(request.source), "null", f"{spec.name} reads no source; leave {field} out")
+    if can.has_source and not request.source:
+        yield Problem(field, request.source, f"1 to {can.largest_source} tokens", f"{field} is empty; type a source sentence")
+    elif can.has_source and len(request.source or ()) > can.largest_source:
+        yield _too_many(field, len(request.source or ()), f"at most {can.largest_source} tokens")
+    if len(request.target) + 1 > can.largest_rows:
+        yield _too_many(f"{where}.target", len(request.target), f"at most {can.largest_rows - 1} tokens after <bos>")
+
+
+def _edit_problems(field: str, edit: TapEdit, spec: Spec, layers: int | None) -> Iterator[Problem]:
+    """An edit has what its action needs, and nothing that it would not use."""
+    if edit.action == "patch":
+        if edit.donor is None:
+            yield Problem(f"{field}.donor", None, "the tokens of another read", f"{field} patches from nothing; give its donor")
+        else:
+            yield from _request_problems(f"{field}.donor", edit.donor, spec)
+            yield from _mask_problems(f"{field}.donor.masks", edit.donor.masks, spec, layers)
+        if edit.value is not None:
+            yield Problem(f"{field}.value", edit.value, "null", f"{field} patches, so it has no value; leave {field}.value out")
+        return
+    if edit.value is None:
+        yield Problem(f"{field}.value", None, "a finite number", f"{field} has no value; give the number to {edit.action}")
+    if edit.donor is not None:
+        yield Problem(f"{field}.donor", "a donor", "null", f"{field} does not patch, so it has no donor; leave {field}.donor out")
 
 
 def _too_many(field: str, given: int, allowed: str) -> Problem:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from app.session import checks, policy, trace
+from app.session import checks, given, policy, trace
 from app.session.events import Analysis, Check, StageTime
 from app.session.lineage import BUILD, Learner, Snapshot, Snapshots
 from app.session.reading import Call, Reading, ops
@@ -54,6 +54,17 @@ class Standing:
         self.stages = [done] if call.stage == "encode" or self.decodes else [*self.stages, done]
         self.decodes = self.decodes or call.stage == "read"
 
+    def compare(self, place: Place) -> None:
+        """Mark the rows whose choice would be another one now. Where the logits are no numbers, nothing would be chosen."""
+        reading, scenario = self.reading, place.scenario
+        self.would = {}
+        for step, logits in enumerate([] if reading is None else reading.decisions):
+            for b, one in enumerate(place.written):
+                if len(one.ids) > step and one.origins[step] == "model" and policy.readable(logits[b]):
+                    now = policy.choose(logits[b], scenario.policy, scenario.seed, step, b)
+                    if now != one.ids[step]:
+                        self.would[b, len(given.prompts(scenario)[b]) + step] = now
+
     def unreadable(self, written: tuple[Written, ...]) -> str | None:
         """The first tensor that is not finite, where it leaves a request that goes on without a distribution."""
         logits = None if self.reading is None else self.reading.logits
@@ -91,25 +102,14 @@ def _reading(learner: Learner, place: Place, device: torch.device) -> Standing:
     if begun:
         here.remember(reading.prefill())
         for decided in range(1, place.decided + 1):
-            _compare(here, place, decided)
+            reading.decided(place.written, decided)
             fed = [len(w.read(decided)) - len(w.read(decided - 1)) for w in place.written]
             if not any(fed):
                 here.stages = []  # every request ended by this decision
             elif not (decided == place.decided and place.stage == "choose"):
                 here.remember(reading.decode(place.written, decided))
+    here.compare(place)
     return here
-
-
-def _compare(here: Standing, place: Place, decided: int) -> None:
-    """Mark the rows whose choice would be another one now. Where the logits are no numbers, nothing would be chosen."""
-    reading = here.reading
-    assert reading is not None and reading.logits is not None
-    for b, one in enumerate(place.written):
-        readable = policy.readable(reading.logits[b])
-        if len(one.ids) >= decided and one.origins[decided - 1] == "model" and readable:
-            now = policy.choose(reading.logits[b], place.scenario.policy, place.scenario.seed, decided - 1, b)
-            if now != one.ids[decided - 1]:
-                here.would[b, len(reading.prompts[b]) + decided - 1] = now
 
 
 def load(learner: Learner, snapshots: Snapshots, timeline: Timeline, weights: int) -> Iterator[Analysis]:

@@ -29,12 +29,11 @@ Ending = Literal["", "eos", "limit"]
 
 @dataclass(frozen=True)
 class Written:
-    """What one request has written: ids in order, who decided each, how it ended, and log p of all of it (nats)."""
+    """What one request has written: ids in order, who decided each, and how it ended."""
 
     ids: tuple[int, ...] = ()
     origins: tuple[Origin, ...] = ()
     finished: Ending = ""
-    log_probability: float = 0.0
 
     def read(self, decided: int) -> tuple[int, ...]:
         """The ids that were given to the model as rows when `decided` decode steps are read; the last one of all never is."""

@@ -16,7 +16,7 @@ from weakref import WeakSet
 import torch
 from torch import Tensor
 
-from app.session import given
+from app.session import given, interventions
 from app.session.events import Refused, StageTime
 from app.session.lineage import Learner
 from app.session.reading import listening, ops, scope
@@ -69,6 +69,7 @@ class Update:
     norm: float | None = None
     clip_factor: float | None = None
     moves: list[tuple[str, float, float]] | None = None
+    unedited_loss: float | None = None  # of the same batch without edits and masks of a person, where there are any
 
     @property
     def stage(self) -> str:
@@ -100,6 +101,8 @@ class Update:
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)
         self.done.append((stage, (time.perf_counter() - began) * 1e3))
+        plain = interventions.unedited(self.scenario) if stage == "loss" and self.record else None
+        self.unedited_loss = self.unedited_loss if plain is None else self._loss_of(plain)
         return stage
 
     @property
@@ -136,7 +139,8 @@ class Update:
         model.zero_grad()
         rows = self.shifted.inputs
         self.tape.room = self.room
-        tap = listening(self.scenario, [0] * len(self.examples), self.tape if self.record else None, gradients=True)
+        starts = [0] * len(self.examples)
+        tap = listening(model, self.scenario, starts, self.tape if self.record else None, gradients=True)
         state = model.initial_state(len(self.examples))  # type: ignore[operator]
         try:
             outputs, _ = model(Inputs(rows, self.source, given.visibility(self.scenario)), state, tap)
@@ -174,6 +178,15 @@ class Update:
         self.losses = row_losses(self.logits, self.shifted.labels)
         self.loss = mean_loss(self.losses, self.shifted.loss_rows)
 
+    def _loss_of(self, scenario: Scenario) -> float:
+        """The loss of this batch under another scenario's masks and edits, with the weights as they are; nothing is recorded."""
+        assert self.shifted is not None
+        model, size = self.learner.model, len(self.examples)
+        with torch.no_grad():
+            inputs = Inputs(self.shifted.inputs, self.source, given.visibility(scenario))
+            outputs, _ = model(inputs, model.initial_state(size), listening(model, scenario, [0] * size, None))  # type: ignore[operator]
+        return float(mean_loss(row_losses(outputs.values, self.shifted.labels), self.shifted.loss_rows))
+
     def _backward(self) -> None:
         assert self.logits is not None and self.losses is not None and self.loss is not None
         self.loss.backward()
@@ -209,6 +222,6 @@ def validation_loss(learner: Learner, scenario: Scenario, size: int = HELD_OUT) 
     with torch.no_grad(), suppress(NoVisibleKey):
         state = learner.model.initial_state(size)  # type: ignore[operator]
         inputs = Inputs(shifted.inputs, source and source.to(device), given.visibility(scenario))
-        outputs, _ = learner.model(inputs, state, listening(scenario, [0] * size, None))
+        outputs, _ = learner.model(inputs, state, listening(learner.model, scenario, [0] * size, None))
         return float(mean_loss(row_losses(outputs.values, shifted.labels), shifted.loss_rows))
     return None

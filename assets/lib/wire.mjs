@@ -34,7 +34,15 @@ export function decode(buffer) {
   const scales = scalesOf(content);
   const tensors = new Map();
   for (const [name, about] of Object.entries(header)) tensors.set(name, tensor(buffer, 8 + length, about, scales.get(name)));
+  for (const request of content.requests ?? []) place(request, tensors);
   return { kind, session, epoch: Number(epoch), seq: Number(seq), event: content, tensors };
+}
+
+/** A request's arrays in place of their names: logits, log_p, and those of its unedited distribution.
+ * @param {any} holder @param {Map<string, Tensor>} tensors */
+function place(holder, tensors) {
+  for (const name of ["logits", "log_p"]) if (holder[name]) holder[name] = tensors.get(holder[name].tensor)?.data;
+  if (holder.unedited) place(holder.unedited, tensors);
 }
 
 /** The scale of each U8 tensor, from the pieces that name it.
@@ -79,7 +87,7 @@ const aligned = (buffer, at, bytes) => (at % (bytes % 4 ? 2 : 4) ? buffer.slice(
 
 /** Fields whose numbers may be infinite or not a number; JSON carries these as text. Words of a person are never touched. */
 const NUMERIC = new Set([
-  "loss", "gradient", "norm", "validation", "logit", "probability", "policy_probability", "rest", "log_probability",
+  "loss", "unedited_loss", "kl", "gradient", "norm", "validation", "logit", "probability", "policy_probability", "rest", "log_probability",
   "parameter_norms", "activation_norms", "parameter_moves", "clipped", "clip_factor", "ms", "forward_ms", "low", "high",
 ]);
 /** @type {Record<string, number>} */

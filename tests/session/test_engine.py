@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.session import given
+from app.session import interventions
 from app.session.commands import (
     Analyse,
     Back,
@@ -787,6 +787,6 @@ def test_a_link_opens_the_same_run() -> None:
 def test_an_edit_inside_a_loop_names_its_step_like_any_row() -> None:
     edit = {"path": "cell", "index": [1, 2], "action": "set", "value": 9.0}
     one = parse({"edits": [edit]})
-    editing = given.edits(one, [0, 0])["cell"]
+    editing = interventions.edits(one, [0, 0], {})["cell"]
     at = [editing(torch.zeros(2, 3), ("b", "d"), ("t", t)) for t in range(4)]
     assert [float(v.sum()) for v in at] == [0, 0, 27, 0] and (at[2][1] == 9).all()

@@ -85,7 +85,7 @@ EDIT = {"path": "logits", "action": "set", "value": 1.0}
         ({"masks": [{**MASK, "cells": [CELL] * 4097}]}, "masks.0.cells", "at most 4096 items"),
         ({"masks": [MASK, MASK]}, "masks", "twice"),
         ({"edits": [{**EDIT, "value": float("inf")}]}, "edits.0.value", "a finite number"),
-        ({"edits": [{**EDIT, "action": "melt"}]}, "edits.0.action", "set or scale"),
+        ({"edits": [{**EDIT, "action": "melt"}]}, "edits.0.action", "set, scale or patch"),
         ({"edits": [{**EDIT, "index": [-1]}]}, "edits.0.index.0", "at least 0"),
         ({"training": {"optimizer": "adam"}}, "training.optimizer", "adamw or sgd"),
         ({"training": {"learning_rate": float("nan")}}, "training.learning_rate", "a finite number"),

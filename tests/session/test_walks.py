@@ -61,7 +61,9 @@ def _fields(draw: random.Random, engine: Engine) -> dict[str, Any]:
         case "edits":
             index = [draw.choice([None, 0, 1]), draw.choice([None, 1]), draw.choice([None, 1, 4])]
             edit = {"path": draw.choice(EDITED), "index": index[: draw.randrange(4)], "action": draw.choice(["set", "scale"])}
-            return {kind: draw.choice([[], [{**edit, "value": draw.choice([0.0, 2.0])}]])}
+            donor = {"target": ["the", "cat", "sleeps", "the"], **({"source": ["thank", "you"]} if source else {})}
+            patch = {**edit, "action": "patch", "donor": donor}
+            return {kind: draw.choice([[], [{**edit, "value": draw.choice([0.0, 2.0])}], [patch]])}
     words = ["the", "cat", "sleeps"]
     requests = [{"target": words[: draw.randrange(4)]} for _ in range(draw.randrange(1, 4))]
     return {kind: [{**r, "source": words[: draw.randrange(1, 4)]} for r in requests] if source else requests}

@@ -55,5 +55,5 @@ def _logits(run: Run, values: torch.Tensor, lengths: torch.Tensor) -> torch.Tens
     inputs = Inputs(Rows(values, lengths).to(run.device), source and source.to(run.device), given.visibility(scenario))
     with torch.no_grad():
         state = run.model.initial_state(len(values))  # type: ignore[operator]
-        outputs, _ = run.model(inputs, state, listening(scenario, [0] * len(values), None))
+        outputs, _ = run.model(inputs, state, listening(run.model, scenario, [0] * len(values), None))
     return outputs.values
