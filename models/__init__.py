@@ -9,6 +9,7 @@ Axis vocabulary (one size per letter in one pass; a prime marks the key side of 
     b  request          s  source row        t  target row        h  head
     d  model width      f  feed-forward      e  width of a head   v  vocabulary entry
     g  key-value head   n  state             a  alignment width   y x c  image row, column, channel
+    m  both directions of a bidirectional encoder
     one  a single number
 
 This package knows no web, no files (except checkpoints), no device choice, and nothing of `app`.
@@ -37,6 +38,7 @@ AXES: Mapping[str, str] = {
     "g": "key-value head",
     "v": "vocabulary entry",
     "n": "state",
+    "m": "both directions of an encoder",
     "d": "model width",
     "f": "feed-forward width",
     "e": "head width",
@@ -108,7 +110,8 @@ class State(Protocol):
     """What a model keeps between calls: a value, never written in place.
 
     `lengths` `[b]` counts the target rows already known per request. `kept()` lists what is retained, as
-    {path: (tensor, axes, grows)}: `grows` says whether a further target row makes it larger.
+    {path: (tensor, axes, grows)}: `grows` says whether a further target row makes it larger. What is kept of a source stays
+    as it is: its path begins with "encoder." or one of its axes is s. The rest is carried from row to row.
     """
 
     @property

@@ -170,9 +170,11 @@ def source_is_encoded_once(make: Make) -> None:
     later, _ = world.call(world.target, encoded, recorder, source=False)
     assert_close(later.values, at_once.values, atol=1e-12, rtol=0)
     assert not any("s" in r.axes[1:2] and r.type == "hidden" for r in recorder.tape.records.values()), "source computed again"
-    same = {path: v for path, (v, _, grows) in encoded.kept().items() if not grows}
-    assert same, "a source is kept in the state"
+    same = {path: v for path, (v, axes, _) in encoded.kept().items() if path.startswith("encoder.") or "s" in axes.split()}
     assert_close({path: after.kept()[path][0] for path in same}, same, atol=0, rtol=0)
+    if not same:  # the source left its trace in the decoder's own state, and nothing else
+        empty = world.model.initial_state(len(LENGTHS)).kept()  # type: ignore[operator]
+        assert any(not torch.equal(v, empty[path][0]) for path, (v, _, _) in encoded.kept().items())
     with pytest.raises(ValueError, match="source"):
         world.call(world.target, source=False)
 
@@ -206,9 +208,13 @@ def reads_obey_visibility(make: Make) -> None:
         for layer in range(layers):
             scope = relation.path.format(layer=layer)
             assert torch.equal(tape.records[f"{scope}.mask"].value, allowed)
-            weights = tape.records[f"{scope}.weights"].value.transpose(1, 2)[query.valid]
+            record_of = tape.records[f"{scope}.weights"]
+            weights = record_of.value.transpose(1, 2)[query.valid]
             assert (weights[~allowed[query.valid][:, None].expand_as(weights)] == 0).all()
-            assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
+            if record_of.type == "coefficients":  # an envelope after the softmax: a row may sum to less
+                assert (weights.sum(-1) <= 1 + 1e-12).all() and (weights.sum(-1) > 0).any()
+            else:
+                assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
 
 
 def a_blind_row_is_refused_by_name(make: Make) -> None:
