@@ -7,7 +7,6 @@
     Local (section 3.2): only source rows in [p - D, p + D], p = t (local-m) or S sigmoid(v tanh(W h_t)) (local-p); local-p
         multiplies the weights by exp(-(s - p)^2 / (2 (D/2)^2)) and does not normalise again, so they need not sum to 1.
 
-        multiplies the weights by exp(-(s - p)^2 / (2 (D/2)^2)) and does not normalise again: they need not sum to 1.
 """
 
 from __future__ import annotations

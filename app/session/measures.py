@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from models.tasks.objective import batch, decision_rows, pad, shift
 from models.tasks.translation import Translation
 
 BATCH = 64
+CLAUSES = (1, 2, 3, 4, 5)
 SELECTION_SEED, REPORT_SEED = 1, 2  # a head is chosen on one draw and reported on another
 
 
@@ -27,11 +28,14 @@ def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[
     found: dict[str, Any] = {"validation_loss": validation_loss(model, task, examples), "examples": size}
     if isinstance(task, Translation):
         found["exact"] = exact_match(model, task, examples)
+        found["exact_by_clauses"] = {n: exact_match(model, Translation((n, n)), _of_clauses(n, size // 4)) for n in CLAUSES}
         cross = next((r for r in spec.relations if (r.query, r.key) == ("t", "s")), None)
         if cross is not None:
             layer, head = best_head(model, task, cross, draw_held_out(task, SELECTION_SEED, size))
             shares, rows = aligned(model, task, cross, examples)
             found["moved_adjectives"] = {"layer": layer, "head": head, "share": float(shares[layer, head]), "rows": rows}
+            best, links = alignment(model, task, cross, examples)
+            found["alignment"] = {"share": float(best.max()), "links": links}
     if isinstance(task, LanguageModel):
         found["decision"] = {" ".join(prompt): decision(model, task, prompt) for prompt in PROMPTS}
     return found
@@ -41,6 +45,10 @@ def longest(task: Task, seed: int, steps: int, size: int) -> dict[str, int]:
     """The most source and target words in any sentence of so many updates' batches: what the model was trained on."""
     seen = [e for step in range(steps) for e in draw(task, seed, step, size)]
     return {"source": max(len(e.source or ()) for e in seen), "target": max(len(e.target) for e in seen)}
+
+
+def _of_clauses(count: int, size: int) -> list[Example]:
+    return draw_held_out(Translation((count, count)), REPORT_SEED, size)
 
 
 def draw_held_out(task: Task, seed: int, size: int) -> list[Example]:
@@ -90,30 +98,51 @@ def exact_match(model: nn.Module, task: Task, examples: Sequence[Example], limit
     return right / len(examples)
 
 
-@torch.no_grad()
 def aligned(model: nn.Module, task: Translation, relation: Relation, examples: Sequence[Example]) -> tuple[Tensor, int]:
     """For every layer and head of a relation: how often the row that predicts a moved adjective reads that adjective most.
 
     Row t of the target is given word t - 1 (row 0: <bos>) and predicts word t. Returns shares `[layer, h]`, and of how many rows.
     """
+    return _hits(model, task, relation, examples, lambda e: {t: {s} for s, t in task.moved(e)})
+
+
+def alignment(model: nn.Module, task: Translation, relation: Relation, examples: Sequence[Example]) -> tuple[Tensor, int]:
+    """The same for every target word that has a gold link: how often its row reads a linked source word most."""
+
+    def gold(example: Example) -> dict[int, set[int]]:
+        links: dict[int, set[int]] = {}
+        for s, t in example.alignment:
+            links.setdefault(t, set()).add(s)
+        return links
+
+    return _hits(model, task, relation, examples, gold)
+
+
+@torch.no_grad()
+def _hits(
+    model: nn.Module, task: Task, relation: Relation, examples: Sequence[Example], right: Callable[[Example], dict[int, set[int]]]
+) -> tuple[Tensor, int]:
+    """Shares `[layer, h]` of the rows that `right` names, whose largest weight lies on a source row that it allows."""
     hits, rows = torch.zeros(0), 0
     for some in _batches(examples):
         source, target = batch(task, some)
         recorder = Recorder()
         model(Inputs(shift(target).inputs, source), model.initial_state(len(some)), recorder)  # type: ignore[operator]
-        places = torch.tensor([(b, t, s) for b, e in enumerate(some) for s, t in task.moved(e)])
-        if not len(places):
+        recorder.tape.finish()
+        places = [(b, t, allowed) for b, e in enumerate(some) for t, allowed in right(e).items()]
+        if not places:
             continue
-        b, t, s = places.T
+        b, t = torch.tensor([p[:2] for p in places]).T
         layers = [recorder.tape.records[path].value for path in _weights_paths(recorder, relation)]
-        hit = torch.stack([(w[b, :, t].argmax(-1) == s[:, None]).sum(0) for w in layers]).float()
+        read = torch.stack([w[b, :, t].argmax(-1) for w in layers])  # layer, place, head
+        hit = torch.stack([torch.isin(read[:, i], torch.tensor(sorted(p[2]))) for i, p in enumerate(places)]).sum(0).float()
         hits, rows = hit + hits if len(hits) else hit, rows + len(places)
     return hits / rows, rows
 
 
 def _weights_paths(recorder: Recorder, relation: Relation) -> list[str]:
     paths: list[str] = []
-    while (path := f"{relation.path.format(layer=len(paths))}.weights") in recorder.tape.records:
+    while (path := f"{relation.path.format(layer=len(paths))}.weights") in recorder.tape.records and path not in paths:
         paths.append(path)
     return paths
 
