@@ -9,7 +9,7 @@ Axis vocabulary (one size per letter in one pass; a prime marks the key side of 
     b  request          s  source row        t  target row        h  head
     d  model width      f  feed-forward      e  width of a head   v  vocabulary entry
     g  key-value head   n  state             a  alignment width   y x c  image row, column, channel
-    m  both directions of a bidirectional encoder
+    m  both directions of a bidirectional encoder          k  place in a window
     one  a single number
 
 This package knows no web, no files (except checkpoints), no device choice, and nothing of `app`.
@@ -46,6 +46,7 @@ AXES: Mapping[str, str] = {
     "y": "image row",
     "x": "image column",
     "c": "channel",
+    "k": "place in a window",
     "one": "single number",
 }
 

@@ -1,11 +1,11 @@
 """Recurrent decoders that read the source at every step: Bahdanau, and Luong global and local (source text 000, 0x04).
 
-    Bahdanau et al. 2015, arXiv 1409.0473: the state before the step asks, the context enters the step.
-        e = v tanh(W s_(t-1) + U h)   a = softmax(e)   c_t = a h   s_t = cell([y_(t-1); c_t], s_(t-1))
-    Luong et al. 2015, arXiv 1508.04025: the state after the step asks, the context enters the output.
-        h_t = cell(y_(t-1) [; h~_(t-1)], h_(t-1))   a = softmax(score(h_t, h))   c_t = a h   h~_t = tanh(W [c_t; h_t])
-    Local (section 3.2): only source rows in [p - D, p + D], p = t (local-m) or S sigmoid(v tanh(W h_t)) (local-p); local-p
-        multiplies the weights by exp(-(s - p)^2 / (2 (D/2)^2)) and does not normalise again, so they need not sum to 1.
+Bahdanau et al. 2015, arXiv 1409.0473: the state before the step asks, the context enters the step.
+    e = v tanh(W s_(t-1) + U h)   a = softmax(e)   c_t = a h   s_t = cell([y_(t-1); c_t], s_(t-1))
+Luong et al. 2015, arXiv 1508.04025: the state after the step asks, the context enters the output.
+    h_t = cell(y_(t-1) [; h~_(t-1)], h_(t-1))   a = softmax(score(h_t, h))   c_t = a h   h~_t = tanh(W [c_t; h_t])
+Local (section 3.2): only source rows in [p - D, p + D], p = t (local-m) or S sigmoid(v tanh(W h_t)) (local-p); local-p
+    multiplies the weights by exp(-(s - p)^2 / (2 (D/2)^2)) and does not normalise again, so they need not sum to 1.
 
 """
 
@@ -123,13 +123,6 @@ def step_softmax(may_read: Readable, scores: Tensor) -> Tensor:
     return may_read.softmax(scores[:, :, None])[:, :, 0]
 
 
-def at_row(may_read: Readable, t: int) -> Readable:
-    """The masks of one target row of this call."""
-    here = slice(t, t + 1)
-    blind = None if may_read.blind is None else may_read.blind[:, :, here]
-    return Readable(may_read.mask[:, here], may_read.bias[:, :, here], blind)
-
-
 class LocalRead(Read):
     """A window around a centre, and for local-p an envelope over it."""
 
@@ -192,7 +185,7 @@ class _Reading(nn.Module):
         layers, fed, found = state.layers, state.fed, []
         for t in range(y.shape[1]):
             at, real = here.at("t", t), target.valid[:, t]
-            output, new, attended = self.row(y[:, t], rows[:, t], layers, fed, memory, at_row(mask, t), at)
+            output, new, attended = self.row(y[:, t], rows[:, t], layers, fed, memory, mask.at(t), at)
             layers = tuple(held(real, n, o) for n, o in zip(new, layers, strict=True))
             fed = None if fed is None else held(real, (attended,), (fed,))[0]
             found.append(output)

@@ -13,6 +13,7 @@
 export const PROGRAMS = [
   { id: "full", title: "full", letter: "", why: "every row reads every row" },
   { id: "causal", title: "causal", letter: "", why: "a row reads itself and earlier rows" },
+  { id: "past", title: "past", letter: "", why: "a row reads earlier rows, not itself; the first reads nothing" },
   { id: "prefix", title: "prefix", letter: "P", why: "rows before P read each other freely, later rows are causal" },
   { id: "sliding", title: "sliding", letter: "r", why: "a row reads rows at most r away, on both sides" },
   { id: "causal_sliding", title: "causal sliding", letter: "r", why: "a row reads itself and at most r rows before it" },
@@ -25,6 +26,7 @@ function programAllows(mask, query, key) {
   switch (mask.program) {
     case "full": return true;
     case "causal": return key <= query;
+    case "past": return key < query;
     case "prefix": return key <= query || (key < p && query < p);
     case "sliding": return Math.abs(query - key) <= p;
     case "causal_sliding": return key <= query && query - key <= p;

@@ -45,6 +45,11 @@ class Readable:
         weights = torch.softmax(scores + self.bias, -1)
         return weights if self.blind is None else weights.masked_fill(self.blind, 0.0)
 
+    def at(self, row: int) -> Readable:
+        """The masks of one query row of this call, for a loop that reads row by row."""
+        here = slice(row, row + 1)
+        return Readable(self.mask[:, here], self.bias[:, :, here], None if self.blind is None else self.blind[:, :, here])
+
 
 def readable(mask: Tensor, dtype: torch.dtype) -> Readable:
     """From a read mask `[b, q, k]`."""
@@ -57,14 +62,24 @@ def readable(mask: Tensor, dtype: torch.dtype) -> Readable:
 
 
 def read_masks(
-    inputs: Inputs, relation: Relation, layers: int, rows: Tensor, valid: Tensor, known: Tensor, dtype: torch.dtype
+    inputs: Inputs,
+    relation: Relation,
+    layers: int,
+    rows: Tensor,
+    valid: Tensor,
+    known: Tensor,
+    dtype: torch.dtype,
+    limit: Tensor | None = None,
 ) -> list[Readable]:
-    """One for each layer, each distinct mask made once: rows, valid `[b, q]` of the queries, known `[b, k]` of the keys."""
+    """One for each layer, each distinct mask made once: rows, valid `[b, q]` of the queries, known `[b, k]` of the keys.
+
+    limit: `[b, q, k]`, False where this architecture cannot read whatever a mask says (a state that is not written yet).
+    """
     made: dict[Visibility, Readable] = {}
     wanted = [inputs.may_read(relation, layer) for layer in range(layers)]
     for visibility in wanted:
         if visibility not in made:
-            made[visibility] = readable(read_mask(relation.name, visibility, rows, valid, known), dtype)
+            made[visibility] = readable(read_mask(relation.name, visibility, rows, valid, known, limit), dtype)
     return [made[visibility] for visibility in wanted]
 
 

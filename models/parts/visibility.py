@@ -20,6 +20,7 @@ from torch import Tensor
 PROGRAMS: dict[str, str] = {
     "full": "every row reads every row",
     "causal": "a row reads itself and earlier rows",
+    "past": "a row reads earlier rows, not itself; the first reads nothing",
     "prefix": "rows before P read each other freely, later rows are causal",
     "sliding": "a row reads rows at most r away, on both sides",
     "causal_sliding": "a row reads itself and at most r rows before it",
@@ -104,6 +105,8 @@ class Visibility:
                 return torch.ones(torch.broadcast_shapes(query.shape, key.shape), dtype=torch.bool, device=query.device)
             case "causal":
                 return key <= query
+            case "past":
+                return key < query
             case "prefix":
                 return (key <= query) | (key < n)  # a later row reads the prefix anyway
             case "sliding":
@@ -144,14 +147,23 @@ class Visibility:
         return bool(torch.triu(self.dense(queries, keys), diagonal=1).any())
 
 
-def read_mask(relation: str, visibility: Visibility, query_rows: Tensor, query_valid: Tensor, key_valid: Tensor) -> Tensor:
+def read_mask(
+    relation: str,
+    visibility: Visibility,
+    query_rows: Tensor,
+    query_valid: Tensor,
+    key_valid: Tensor,
+    limit: Tensor | None = None,
+) -> Tensor:
     """Structural visibility AND key validity, refused where it leaves an active query without a key.
 
     query_rows: absolute row numbers `[b, q]`; query_valid: `[b, q]`, False for a padded query (computed, thrown away);
-    key_valid: `[b, k]`. Returns `[b, q, k]` bool, True = may read. Raises `NoVisibleKey`.
+    key_valid: `[b, k]`; limit: `[b, q, k]` or None, what the architecture can read at all. Returns `[b, q, k]` bool, True = may
+    read. Raises `NoVisibleKey`.
     """
     key_rows = torch.arange(key_valid.shape[1], device=query_rows.device)
     mask = visibility.allows(query_rows[:, :, None], key_rows[None, None, :]) & key_valid[:, None, :]
+    mask = mask if limit is None else mask & limit
     blind = query_valid & ~mask.any(-1)
     if bool(blind.any()):
         request, at = blind.nonzero()[0].tolist()

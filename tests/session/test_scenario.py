@@ -37,7 +37,7 @@ EDIT = {"path": "logits", "action": "set", "value": 1.0}
         ({"version": 2}, "version", "allowed: 1"),
         ({"version": "1"}, "version", "allowed: 1"),
         ({"architecture": 5}, "architecture", "allowed: text"),
-        ({"architecture": "nope"}, "architecture", "'nope' is unknown; allowed: decoder_only"),
+        ({"architecture": "nope"}, "architecture", "'nope' is unknown; allowed: bahdanau"),
         ({"task": "chess"}, "task", "'chess' is unknown"),
         ({"task": "language_model"}, "task", "for Encoder–decoder"),
         ({"weights": "good"}, "weights", "trained or random"),
