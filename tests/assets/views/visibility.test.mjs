@@ -21,7 +21,7 @@ test("a sliding window has as many cells as its formula says", () => {
 });
 
 test("an unknown program is refused with the ones that exist", () => {
-  assert.throws(() => compile(mask("diagonal")).allows(0, 0), /"diagonal" is unknown; known: full, causal, prefix, sliding, causal_sliding/);
+  assert.throws(() => compile(mask("diagonal")).allows(0, 0), /"diagonal" is unknown; known: full, causal, past, prefix, sliding, causal_sliding/);
   for (const p of PROGRAMS) compile(mask(p.id, 2)).allows(3, 1);
 });
 
