@@ -24,6 +24,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import Tensor, nn
 
+from models.parts.formulas import Formula
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
 
@@ -169,6 +170,7 @@ class Spec:
     build: `(config, source vocabulary size or None, target vocabulary size) -> model`; weights follow torch's global seed.
     config: a frozen dataclass; every field has a default and `metadata={"title", "why", and "choices" or "low"/"high"}`.
     check: `(config) -> list of (field, given, allowed)` for what no single field can say (heads must divide the width).
+    formulas: `(config) -> how its taps are computed`, with that config's numbers; a tap without one shows none.
     """
 
     id: str
@@ -185,3 +187,4 @@ class Spec:
     layers: Callable[[Any], int]
     check: Callable[[Any], list[tuple[str, Any, str]]] = lambda config: []
     capabilities: Capabilities = Capabilities()
+    formulas: Callable[[Any], tuple[Formula, ...]] = lambda config: ()

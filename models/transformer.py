@@ -25,11 +25,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import Capabilities, Inputs, Outputs, Relation, Rows, Spec
+from models.parts import stack
 from models.parts.attention import CrossAttention, KeysValues, Readable, SourceSelfAttention, TargetSelfAttention, read_masks
+from models.parts.formulas import Formula
 from models.parts.norms import NORMS, PreNorm
 from models.parts.positions import POSITIONS
 from models.parts.rows import Joining, joining
-from models.parts.stack import Embedding, FeedForward, Stack
+from models.parts.stack import Embedding, FeedForward, Stack, initialise
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
 
@@ -154,17 +156,6 @@ class DecoderBlock(nn.Module):
         return self.ffn(x, tap / "ffn"), kept
 
 
-def _initialise(model: nn.Module, width: int) -> None:
-    """Xavier for linear maps, as usual for the 2017 model; embeddings so that a row has length 1 whatever the width."""
-    for module in model.modules():
-        if isinstance(module, nn.Linear):
-            nn.init.xavier_uniform_(module.weight)
-            if module.bias is not None:
-                nn.init.zeros_(module.bias)
-        elif isinstance(module, nn.Embedding):
-            nn.init.normal_(module.weight, std=width**-0.5)
-
-
 class _Decoding(nn.Module):
     """What both models share: a target stack, an output head, and a state that begins empty."""
 
@@ -195,7 +186,7 @@ class DecoderOnly(_Decoding):
         embedding = Embedding(vocabulary, config.d_model, position, "t", 1.0)
         self.decoder = Stack(embedding, (GPTBlock(config) for _ in range(config.layers)), nn.LayerNorm(config.d_model))
         self.head = None if config.tied else nn.Linear(config.d_model, vocabulary, bias=False)
-        _initialise(self, config.d_model)
+        initialise(self, config.d_model)
 
     def forward(self, inputs: Inputs, state: DecoderState, tap: Tap) -> tuple[Outputs, DecoderState]:
         here = tap / "decoder"
@@ -222,7 +213,7 @@ class EncoderDecoder(_Decoding):
         self.encoder = Stack(source, (EncoderBlock(config) for _ in range(config.layers)), final())
         self.decoder = Stack(target, (DecoderBlock(config) for _ in range(config.layers)), final())
         self.head = None if config.tied else nn.Linear(width, vocabulary, bias=False)
-        _initialise(self, width)
+        initialise(self, width)
 
     def encode(self, inputs: Inputs, source: Rows, tap: Tap) -> Memory:
         """Source rows to memory, and memory to the keys and values of every decoder layer."""
@@ -265,14 +256,20 @@ class EncoderDecoder(_Decoding):
         return self.logits(x, tap), replace(state, lengths=join.lengths, layers=tuple(layers))
 
 
-def _build_decoder_only(config: DecoderOnlyConfig, source: int | None, target: int) -> nn.Module:
-    return DecoderOnly(config, target)
-
-
 def _build_encoder_decoder(config: EncoderDecoderConfig, source: int | None, target: int) -> nn.Module:
     if source is None:
         raise ValueError("source vocabulary: none given; an encoder-decoder needs one")
     return EncoderDecoder(config, source, target)
+
+
+def _formulas(config: Config) -> tuple[Formula, ...]:
+    width, last = config.d_model // config.heads, stack.head_formulas(config.tied)
+    if isinstance(config, DecoderOnlyConfig):
+        style = stack.Style(width, PreNorm, "GELU", "", config.position)
+        return (*stack.formulas("decoder", (TARGET_SELF,), style, "decoder.final"), *last)
+    style = stack.Style(width, NORMS[config.norm], "ReLU", rf"\sqrt{{{config.d_model}}}", config.position)
+    source = stack.formulas("encoder", (SOURCE_SELF,), style, "encoder.memory")
+    return (*source, *stack.formulas("decoder", (TARGET_SELF, CROSS), style, "decoder.final"), *last)
 
 
 ENCODER_DECODER = Spec(
@@ -290,6 +287,7 @@ ENCODER_DECODER = Spec(
     layers=lambda config: config.layers,
     check=_check,
     capabilities=Capabilities(has_source=True, largest_rows=TARGET_ROWS, largest_source=SOURCE_ROWS),
+    formulas=_formulas,
 )
 DECODER_ONLY = Spec(
     id="decoder_only",
@@ -299,12 +297,13 @@ DECODER_ONLY = Spec(
     inventory=("A13",),
     paper="Radford et al. 2019, Language Models are Unsupervised Multitask Learners (GPT-2)",
     config=DecoderOnlyConfig,
-    build=_build_decoder_only,
+    build=lambda config, source, target: DecoderOnly(config, target),
     relations=(TARGET_SELF,),
     phases=("train", "prefill", "decode"),
     tasks=("language_model",),
     layers=lambda config: config.layers,
     check=_check,
     capabilities=Capabilities(largest_rows=ALONE_ROWS),
+    formulas=_formulas,
 )
 SPECS = (DECODER_ONLY, ENCODER_DECODER)

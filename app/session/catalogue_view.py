@@ -47,7 +47,9 @@ def _taps(spec: Spec) -> list[dict[str, Any]]:
     model, _ = weights.build(scenario, device)
     found, _, _ = probe(model, scenario, device)
     return [
-        {"path": t.path, "axes": list(t.axes), "type": t.type, "editable": t.editable} for t in found if t.type != "parameter"
+        {"path": t.path, "axes": list(t.axes), "type": t.type, "editable": t.editable}
+        for t in found.taps
+        if t.type != "parameter"
     ]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -44,7 +45,7 @@ def of_update(update: Update) -> list[Check]:
         found += [_rows_sum([call]), _hidden_weigh_nothing([call]), _finite([update.tape])]
         found.append(_labels_hidden(update))
     if update.norms is not None:
-        found.append(_uncounted_rows(update))
+        found += [_uncounted_rows(update), _score_gradients(update.tape)]
     return found
 
 
@@ -85,7 +86,7 @@ def _weights(call: Call) -> Iterator[tuple[str, Tensor, Tensor | None]]:
 
 def _rows_sum(calls: Sequence[Call]) -> Check:
     """Each row of weights that may read anything sums to 1."""
-    worst, place, seen, edited = 0.0, "", False, False
+    worst, place, seen, edited = 0.0, dict[str, Any](), False, False
     for call in calls:
         for path, weights, mask in _weights(call):
             off = (weights.sum(-1) - 1).abs()
@@ -93,29 +94,38 @@ def _rows_sum(calls: Sequence[Call]) -> Check:
                 off = torch.where(mask.any(-1)[:, None], off, 0.0)
             largest, seen = float(off.max()), True
             if largest > worst or math.isnan(largest):
-                worst, place, edited = largest, path, call.tape.records[path].unedited is not None
+                worst, place, edited = largest, _cell(call, path, off), call.tape.records[path].unedited is not None
     if not seen:
         return Check("rows_sum", "rows sum to 1", "does_not_apply", "", "measured", "this call read no weights")
     status: Status = "pass" if worst <= TOLERANCE else "fail"
     reason = "an edit sets weights there" if edited and status == "fail" else ""
-    return Check("rows_sum", "rows sum to 1", status, f"max |Σ−1| {worst:.0e}", "measured", reason, {"path": place})
+    return Check("rows_sum", "rows sum to 1", status, f"max |Σ−1| {worst:.0e}", "measured", reason, place)
+
+
+def _cell(call: Call, path: str, off: Tensor) -> dict[str, Any]:
+    """Where the largest of `[b, h, q]` or `[b, h, q, k]` lies, in absolute rows."""
+    largest = int(torch.where(off.isnan(), torch.inf, off).argmax())
+    b, head, row, *key = (int(i) for i in torch.unravel_index(torch.tensor(largest), off.shape))
+    start = call.starts[b] if "t" in call.tape.records[path].axes else 0
+    return {"path": path, "request": b, "head": head, "row": row + start, **({"key": key[0]} if key else {})}
 
 
 def _hidden_weigh_nothing(calls: Sequence[Call]) -> Check:
     """Every hidden cell weighs exactly 0."""
-    hidden, wrong, place = 0, 0, ""
+    hidden, wrong, place = 0, 0, dict[str, Any]()
     for call in calls:
         for path, weights, mask in _weights(call):
             if mask is None:
                 continue
             here = ~mask[:, None].expand_as(weights)
-            bad = int((here & (weights != 0)).sum())
+            seen = torch.where(here, weights.abs(), 0.0)
+            bad = int((seen != 0).sum())
             hidden += int(here.sum())
-            wrong, place = wrong + bad, path if bad else place
+            wrong, place = wrong + bad, _cell(call, path, seen) if bad else place
     if not hidden:
         return Check("hidden_zero", "hidden cells weigh 0", "does_not_apply", "", "exact", "no cell is hidden in this call")
     status: Status = "fail" if wrong else "pass"
-    return Check("hidden_zero", "hidden cells weigh 0", status, f"{hidden - wrong} of {hidden}", "exact", "", {"path": place})
+    return Check("hidden_zero", "hidden cells weigh 0", status, f"{hidden - wrong} of {hidden}", "exact", "", place)
 
 
 def first_not_finite(tape: Tape) -> str | None:
@@ -192,6 +202,21 @@ def _uncounted_rows(update: Update) -> Check:
     silent = int((gradient[out] == 0).all(-1).sum())
     total = int(out.sum())
     return Check("uncounted_rows", claim, "pass" if silent == total else "fail", f"{silent} of {total}", "exact")
+
+
+def _score_gradients(tape: Tape) -> Check:
+    """A softmax does not change when all scores of a row move together, so that their gradients sum to 0."""
+    claim, worst, place = "∂L/∂score of a row sums to 0", -1.0, ""
+    for path, record in tape.records.items():
+        if record.type == "scores" and path in tape.gradients:
+            gradient = tape.gradients[path]
+            off = float(gradient.sum(-1).abs().max() / gradient.abs().max().clamp(min=1))
+            if off > worst or math.isnan(off):
+                worst, place = off, path
+    if worst < 0:
+        return Check("score_gradients", claim, "does_not_apply", "", "measured", "no scores were recorded")
+    status: Status = "pass" if worst <= TOLERANCE else "fail"
+    return Check("score_gradients", claim, status, f"max |Σ| {worst:.0e}", "measured", "", {"path": place})
 
 
 def logits_path(tape: Tape) -> str | None:

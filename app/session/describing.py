@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from torch import Tensor, nn
 
 from app.session import given
-from app.session.events import RelationInfo, TapInfo
+from app.session.events import RelationInfo, Schema, TapInfo
+from app.session.formulas import Formulas, declared
 from app.session.scenario import Scenario
 from models import AXES, State
 from models.parts.tap import FIXED_TYPES, Tape
@@ -48,9 +50,15 @@ def _extent(c: Cell) -> dict[str, int]:
     return {} if c.queries == c.keys == 1 else {"queries": c.queries, "keys": c.keys}
 
 
-def taps(tape: Tape, model: nn.Module) -> tuple[TapInfo, ...]:
+def schema(tape: Tape, model: nn.Module, scenario: Scenario) -> Schema:
     """The contract of every recorded value and of every parameter (inventory D2)."""
-    recorded = [
+    told = Formulas(declared(scenario))
+    taps = [replace(t, formula=told.index(t.path)) for t in (*_recorded(tape), *_parameters(model))]
+    return Schema(tuple(taps), told.infos)
+
+
+def _recorded(tape: Tape) -> list[TapInfo]:
+    return [
         TapInfo(
             path,
             r.axes,
@@ -64,22 +72,37 @@ def taps(tape: Tape, model: nn.Module) -> tuple[TapInfo, ...]:
         )
         for path, r in tape.records.items()
     ]
-    until = "until the next update"
-    parameters = [
+
+
+def _parameters(model: nn.Module) -> list[TapInfo]:
+    axes = parameter_axes(model)
+    return [
         TapInfo(
             f"parameter.{n}",
-            (),
+            axes[n],
             tuple(p.shape),
             _dtype(p),
             "none: one parameter, shared by every row",
             "parameter",
-            until,
+            "until the next update",
             False,
             True,
         )
         for n, p in model.named_parameters()
     ]
-    return (*recorded, *parameters)
+
+
+AXES_OF = {nn.Linear: ("out", "in"), nn.Embedding: ("entry", "width"), nn.LayerNorm: ("width",)}
+
+
+def parameter_axes(model: nn.Module) -> dict[str, tuple[str, ...]]:
+    """What the axes of each parameter are, by its module; "d0", "d1", ... where that does not say."""
+    found: dict[str, tuple[str, ...]] = {}
+    for prefix, module in model.named_modules():
+        known = next((axes for kind, axes in AXES_OF.items() if isinstance(module, kind)), ())
+        for name, p in module.named_parameters(prefix, recurse=False):
+            found[name] = known[: p.ndim] if p.ndim <= len(known) else tuple(f"d{i}" for i in range(p.ndim))
+    return found
 
 
 def _dtype(value: Tensor) -> str:

@@ -43,7 +43,6 @@ from app.session.events import (
     Check,
     Event,
     Refused,
-    Schema,
 )
 from app.session.lineage import BUILD, Learner, Snapshots
 from app.session.moving import Moving
@@ -158,14 +157,14 @@ class Engine(Moving):
         """A new model and a new history. What stood before goes only when the new one stands."""
         model, loaded = weights.build(scenario, self.device)
         learner = Learner(model)
-        taps, heads, sizes = probe(model, scenario, self.device)
-        interventions.refuse_edits(scenario, taps, sizes)
+        schema, heads, sizes = probe(model, scenario, self.device)
+        interventions.refuse_edits(scenario, schema.taps, sizes)
         place = _entered(scenario, scenario.phase, 0)
         timeline = Timeline()
         timeline.add(None, "", "open", place, BUILD, BUILD)
         standing = stand(learner, place, False, self.device)
         self.learner, self.timeline, self.snapshots, self.standing = learner, timeline, Snapshots(), standing
-        self.loaded, self.heads, self.widths, self.schema, self.measured = loaded, heads, sizes, Schema(taps), {}
+        self.loaded, self.heads, self.widths, self.schema, self.measured = loaded, heads, sizes, schema, {}
         self._dirty = False
         self.epoch += 1
 

@@ -53,7 +53,7 @@ class TapInfo:
     """The contract of one tensor (inventory D2)."""
 
     path: str
-    axes: tuple[str, ...]
+    axes: tuple[str, ...]  # of a parameter by what its module is: out, in, entry, width
     shape: tuple[int, ...]  # of a parameter; an activation's shape follows from its axes and `Moved.sizes`
     dtype: str
     owner: str  # "source row", "target row", "target row x source row", "none (parameter)", ...
@@ -61,6 +61,16 @@ class TapInfo:
     lifetime: str  # "this call", "until the run is reset", "until the next update", ...
     editable: bool
     gradient: bool
+    formula: int | None = None  # which of `Schema.formulas` says how it is computed
+
+
+@dataclass(frozen=True)
+class FormulaInfo:
+    """How a tap is computed, as MathML with its alttext, and how its gradient is (or ""); what it is, in one plain phrase."""
+
+    mathml: str
+    gradient: str
+    means: str
 
 
 @dataclass(frozen=True)
@@ -199,6 +209,7 @@ class Schema:
     """The taps of the model that was built. Sent when it is, and to whoever joins."""
 
     taps: tuple[TapInfo, ...]
+    formulas: tuple[FormulaInfo, ...] = ()
 
 
 @dataclass(frozen=True)

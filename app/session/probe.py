@@ -6,15 +6,13 @@ import torch
 from torch import nn
 
 from app.session import describing, given
-from app.session.events import TapInfo
+from app.session.events import Schema
 from app.session.scenario import Scenario
 from models import Inputs, Rows
 from models.parts.tap import Record, Recorder
 
 
-def probe(
-    model: nn.Module, scenario: Scenario, device: torch.device
-) -> tuple[tuple[TapInfo, ...], dict[str, int], dict[str, int]]:
+def probe(model: nn.Module, scenario: Scenario, device: torch.device) -> tuple[Schema, dict[str, int], dict[str, int]]:
     """The contract of every tap and parameter, heads by relation name, and the size of every axis that is not a row's.
 
     Masks of the scenario are left aside.
@@ -29,7 +27,7 @@ def probe(
     model.zero_grad()
     heads = {r.name: _heads(tape.records, r.path) for r in spec.relations}
     sizes = {axis: size for axis, size in tape.sizes.items() if axis.rstrip("'") not in ("b", "s", "t")}
-    return describing.taps(tape, model), heads, sizes
+    return describing.schema(tape, model, scenario), heads, sizes
 
 
 def _heads(records: dict[str, Record], path: str) -> int:

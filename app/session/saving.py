@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from app.session import weights
-from app.session.events import Schema
 from app.session.lineage import BUILD, Learner, Snapshot
 from app.session.probe import probe
 from app.session.scenario import Scenario
@@ -66,8 +65,7 @@ def restore(engine: Engine, data: bytes) -> Engine:
     scenario = engine.timeline.here.place.scenario
     model, engine.loaded = weights.build(scenario, engine.device)
     engine.learner = Learner(model)
-    taps, engine.heads, engine.widths = probe(model, scenario, engine.device)
-    engine.schema = Schema(taps)
+    engine.schema, engine.heads, engine.widths = probe(model, scenario, engine.device)
     engine.leave(Scenario.model_validate_json(json.dumps(s)) for s in head["earlier"])
     if packed:
         engine.snapshots.keep(head["snapshot"], Snapshot.unpack(packed).updates, packed)

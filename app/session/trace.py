@@ -7,7 +7,7 @@ does not wait for whoever looks.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from app.session.commands import Selector
+from app.session.describing import parameter_axes
 from app.session.events import Array, Piece
 from app.session.reading import Call
 from models.parts.tap import Record, Tape
@@ -226,17 +227,16 @@ def binned(value: Tensor, axes: tuple[str, ...], start: dict[str, int], size: in
     return value, start
 
 
-def parameters(model: nn.Module, watch: Sequence[Selector]) -> list[Piece]:
-    """Parameters ("parameter.NAME") and their gradients, as far as these selectors ask for them."""
+def parameters(model: nn.Module, watch: Sequence[Selector], sides: Collection[str] = ("value", "gradient")) -> list[Piece]:
+    """Parameters ("parameter.NAME") and their gradients, as far as these selectors ask for them and `sides` lets them."""
     out: list[Piece] = []
-    for number, selector in enumerate(watch):
-        if not selector.path.startswith("parameter."):
-            continue
+    wanted = [(n, s) for n, s in enumerate(watch) if s.path.startswith("parameter.") and s.side in sides]
+    axes = parameter_axes(model) if wanted else {}
+    for number, selector in wanted:
         for name, p in model.named_parameters():
             value = p.grad if selector.side == "gradient" else p
             if value is not None and matches(selector.path, f"parameter.{name}"):
-                axes = tuple(f"d{i}" for i in range(value.ndim))
-                out += _piece(number, selector, f"parameter.{name}", axes, value.detach(), {})
+                out += _piece(number, selector, f"parameter.{name}", axes[name], value.detach(), {})
     return out
 
 

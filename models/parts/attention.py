@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from models import Inputs, Relation
+from models.parts.formulas import Formula, d, k, linear, q, v
 from models.parts.norms import PostNorm, PreNorm
 from models.parts.rows import Joining
 from models.parts.tap import Tap
@@ -154,3 +155,51 @@ class CrossAttention(Attention):
         rows = self.norm.enter(x, self.row_axes, tap)
         output = self.read(rows, self.kept(memory, tap), may_read, tap)
         return self.norm.leave(x, output, self.row_axes, tap)
+
+
+def formulas(relation: Relation, width: int, kept: bool) -> tuple[Formula, ...]:
+    """How one relation's read comes about, in every layer. width: of a head; kept: its keys and values are a state."""
+    at, own = relation.path.format(layer="*"), relation.query == relation.key
+    i, j = ("i", "j") if own else ("t", "s")  # numbers of a query row and of a key row
+    x, m = f"x_{i}", f"x_{j}" if own else f"m_{j}"
+    query, key, value, output = f"{q('q')}_{i}", f"{k('k')}_{j}", f"{v('v')}_{j}", f"o_{i}"
+    parameters = (
+        *linear(f"parameter.{at}.W_Q", query, x, "W_Q", "b_Q", "queries", i),
+        *linear(f"parameter.{at}.W_K", key, m, "W_K", "b_K", "keys", j),
+        *linear(f"parameter.{at}.W_V", value, m, "W_V", "b_V", "values", j),
+        *linear(f"parameter.{at}.W_O", output, f"{v('Z')}_{i}", "W_O", "b_O", "the read’s output", i),
+    )
+    states = (
+        Formula(f"{at}.keys", rf"{k('K')} = [{k('k')}_0; {k('k')}_1; \ldots]", "keys of the known rows, as this read sees them"),
+        Formula(
+            f"{at}.values", rf"{v('V')} = [{v('v')}_0; {v('v')}_1; \ldots]", "values of the known rows, as this read sees them"
+        ),
+    )
+    latex = {f.path.rpartition(".W_")[2]: f.latex for f in parameters}
+    return (
+        Formula(f"{at}.q", latex["Q.weight"], "what a row looks for"),
+        Formula(f"{at}.k", latex["K.weight"], "what a row offers to be found by"),
+        Formula(f"{at}.v", latex["V.weight"], "what a row gives when it is read"),
+        *(states if kept else ()),
+        *_read_formulas(at, i, j, rf"\sqrt{{{width}}}"),
+        Formula(f"{at}.output", latex["O.weight"], "what the read adds to the row, all heads together"),
+        *parameters,
+    )
+
+
+def _read_formulas(at: str, i: str, j: str, root: str) -> tuple[Formula, ...]:
+    """From scores to the mixed values, with the gradients that the softmax makes."""
+    a, z, scores = v("A"), v("Z"), rf"{q('Q')} {k('K')}^{{\top}} / {root}"
+    mask = rf"M_{{{i}{j}}} = 0 \text{{ if row }} {i} \text{{ may read row }} {j} \text{{, else }} -\infty"
+    back = rf"{d('S')} = {a} \odot ({d(a)} - \textstyle\sum_{j} {a} {d(a)})"
+    return (
+        Formula(f"{at}.scores", f"S = {scores}", "how well a query fits a key, before the mask", back),
+        Formula(f"{at}.mask", mask, "which row may read which"),
+        Formula(
+            f"{at}.weights",
+            rf"{a} = \operatorname{{softmax}}({scores} + M)",
+            "share of each row’s value in a query row",
+            rf"{d(a)} = {d(z)} {v('V')}^{{\top}}",
+        ),
+        Formula(f"{at}.mixed", rf"{z} = {a} {v('V')}", "the values that were read, mixed by their weights"),
+    )

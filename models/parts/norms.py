@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from models.parts.formulas import Formula, layer_norm
 from models.parts.tap import Tap
 
 
@@ -32,3 +33,17 @@ class PostNorm(nn.LayerNorm):
 
 
 NORMS: dict[str, type[PreNorm] | type[PostNorm]] = {"pre": PreNorm, "post": PostNorm}
+
+
+def formulas(at: str, norm: type[PreNorm] | type[PostNorm]) -> tuple[Formula, ...]:
+    """Of the residual sub-layer under this scope, whose output is o."""
+    before = norm is PreNorm
+    y, x = ("n_t", "x_t") if before else ("y_t", "r_t")
+    latex = rf"{y} = \operatorname{{LayerNorm}}({x})"
+    means = "the row, normalised, as the sub-layer takes it" if before else "the row after this sub-layer, normalised"
+    residual = ("y_t" if before else "r_t") + " = x_t + o_t"
+    return (
+        Formula(f"{at}.norm", latex, means),
+        Formula(f"{at}.residual", residual, "the row with what the sub-layer adds"),
+        *layer_norm(f"parameter.{at}.norm", y, x),
+    )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor, nn
 
+from models import Relation
+from models.parts import attention, norms
+from models.parts.formulas import Formula, layer_norm, linear, p
 from models.parts.norms import PostNorm, PreNorm
 from models.parts.tap import Tap
 
@@ -57,3 +61,75 @@ class Stack(nn.Module):
     def blocks(self) -> list[tuple[str, Any]]:
         """Their names, which are their scopes, and themselves, from the first to the last."""
         return [(name, self._modules[name]) for name in self.names]
+
+
+def initialise(model: nn.Module, width: int) -> None:
+    """Xavier for linear maps, as usual for the 2017 model; embeddings so that a row has length 1 whatever the width."""
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=width**-0.5)
+
+
+@dataclass(frozen=True)
+class Style:
+    """What the formulas of a stack depend on. width: of a head; activation: its name; scale: what a token's vector is multiplied
+    by, in LaTeX, or ""; position: "learned" or "sinusoidal"."""
+
+    width: int
+    norm: type[PreNorm] | type[PostNorm]
+    activation: str
+    scale: str
+    position: str
+
+
+def formulas(at: str, relations: Sequence[Relation], style: Style, output: str) -> tuple[Formula, ...]:
+    """Of one stack from its embedding to what it gives, which is tapped at the path `output`."""
+    before = style.norm is PreNorm
+    ffn = f"{at}.layer*.ffn"
+    reads = (f for r in relations for f in attention.formulas(r, style.width, kept=(r.query, r.key) != ("s", "s")))
+    residual = (f for r in relations for f in norms.formulas(r.path.format(layer="*"), style.norm))
+    return (
+        *_embedding_formulas(f"{at}.embedding", style),
+        *reads,
+        *residual,
+        *_feed_forward_formulas(ffn, style.activation, "n_t" if before else "x_t"),
+        *norms.formulas(ffn, style.norm),
+        Formula(output, r"m_t = \operatorname{LayerNorm}(x_t)" if before else "m_t = x_t", "each row after the last layer"),
+        *(layer_norm(f"parameter.{at}.final", "m_t", "x_t") if before else ()),
+    )
+
+
+def head_formulas(tied: bool) -> tuple[Formula, ...]:
+    """Of the scores. A tied head is the embedding read backwards."""
+    logits = Formula("logits", rf"z_t = m_t {p('E' if tied else 'W')}^{{\top}}", "one score for each vocabulary entry")
+    return (logits,) if tied else (logits, Formula("parameter.head.weight", logits.latex, "scores every vocabulary entry"))
+
+
+def _embedding_formulas(at: str, style: Style) -> tuple[Formula, ...]:
+    token = rf"e_t = {style.scale} {p('E')}[\mathrm{{id}}_t]"
+    waves = r"\textstyle p_{t,2i} = \sin(t / 10000^{2i/d}), \; p_{t,2i+1} = \cos(\ldots)"
+    place = rf"p_t = {p('P')}[t]" if style.position == "learned" else waves
+    learned = Formula(f"parameter.{at}.position.weight", place, "one learned vector for each row number")
+    return (
+        Formula(f"{at}.token", token, "the token’s own vector"),
+        Formula(f"{at}.position", place, "where the row stands, as a vector"),
+        Formula(f"{at}.sum", "x_t = e_t + p_t", "token and place together: what the first layer takes"),
+        Formula(f"parameter.{at}.token.weight", token, "one learned vector for each vocabulary entry"),
+        *((learned,) if style.position == "learned" else ()),
+    )
+
+
+def _feed_forward_formulas(at: str, activation: str, x: str) -> tuple[Formula, ...]:
+    before = rf"u_t = {x} {p('W_1')}^{{\top}} + {p('b_1')}"
+    output = rf"o_t = h_t {p('W_2')}^{{\top}} + {p('b_2')}"
+    return (
+        Formula(f"{at}.before_activation", before, "what each hidden unit adds up, before its activation"),
+        Formula(f"{at}.hidden", rf"h_t = \operatorname{{{activation}}}(u_t)", "the hidden units of a row"),
+        Formula(f"{at}.output", output, "what the network adds to the row"),
+        *linear(f"parameter.{at}.W_1", "u_t", x, "W_1", "b_1", "hidden units"),
+        *linear(f"parameter.{at}.W_2", "o_t", "h_t", "W_2", "b_2", "the network’s output"),
+    )

@@ -370,7 +370,7 @@ def test_a_fault_of_the_encoding_stays_in_sight_while_decoding() -> None:
     for _ in range(3):
         checks = {c.id: c for c in of(do(engine, Step()), Checked)[-1].checks}
         assert checks["rows_sum"].status == "fail"
-        assert checks["rows_sum"].place == {"path": "encoder.layer0.self.weights"}
+        assert checks["rows_sum"].place == {"path": "encoder.layer0.self.weights", "request": 0, "head": 0, "row": 0}
 
 
 @pytest.mark.parametrize(

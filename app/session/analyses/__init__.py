@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
+from app.session import weights
 from app.session.events import Analysis, Check, Piece, Problem, Refused
+from app.session.lineage import Learner
+from app.session.standing import load, parameters_before
 from app.session.timeline import Place
+from app.session.updating import Update
 
 if TYPE_CHECKING:
     from app.session.engine import Engine
@@ -31,6 +35,8 @@ class Run:
     model: nn.Module
     place: Place
     device: torch.device
+    update: Update | None = None  # the one in progress, or the one that was finished here
+    before: Callable[[], nn.Module] | None = None  # the model with the parameters that this update began with
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ def analyse(engine: Engine, name: str, arguments: dict[str, Any]) -> Iterator[An
             raise Refused(
                 Problem(f"arguments.{key}", arguments[key], allowed, f"{name} has no argument {key!r}; allowed: {allowed}")
             )
-    run = Run(engine.learner.model, engine.timeline.here.place, engine.device)
+    run = Run(engine.learner.model, engine.timeline.here.place, engine.device, engine.standing.update, partial(_before, engine))
     yield Analysis(name, 0.0, None)
     for said in module.run(run, arguments):
         match said:
@@ -70,3 +76,15 @@ def analyse(engine: Engine, name: str, arguments: dict[str, Any]) -> Iterator[An
                 yield Analysis(name, 1.0, dict(said.values), said.pieces)
             case progress:
                 yield Analysis(name, float(progress), None)
+
+
+def _before(engine: Engine) -> nn.Module:
+    """A model with the parameters that this moment's update began with: the run's own while they are in force, else a copy."""
+    here = engine.timeline.here
+    wanted = parameters_before(here)
+    if engine.learner.weights == wanted:
+        return engine.learner.model
+    learner = Learner(weights.build(here.place.scenario, engine.device)[0])
+    for _ in load(learner, engine.snapshots, engine.timeline, wanted):
+        pass
+    return learner.model
