@@ -130,7 +130,7 @@ class Moving(Told):
         moment = self._commit(command, update.place(here.place), None if update.finished else made, made, update)
         done = STAGES["train"][before : len(update.done)]
         keyframe = "batch" in done or "forward" in done
-        yield from self.arrived(moment, [], watch, keyframe=keyframe, stages=done)
+        yield from self.arrived(moment, [], watch, keyframe=keyframe, gradients="backward" in done)
         if update.finished:
             yield self.curve(moment)
         yield from self.divergence(moment)

@@ -22,7 +22,6 @@ from app.session.updating import HELD_OUT, VALIDATE_EVERY
 
 NEWEST = 4000  # moments that somebody who joins is told of; older ones stay reachable by Back
 NAMED = 3  # changed choices that a notice names
-CHANGED_BY = {"value": {"update"}, "gradient": {"backward", "clip"}}  # the sides of a parameter, by the stages of an update
 FAR_ABOVE = 5.0  # a loss this many times its start is called divergence
 
 
@@ -75,19 +74,17 @@ class Told:
         return self.values(watch, keyframe=True)
 
     def arrived(
-        self, moment: Moment, calls: list[Call], watch: Sequence[Selector], *, keyframe: bool, stages: Sequence[str] = ()
+        self, moment: Moment, calls: list[Call], watch: Sequence[Selector], *, keyframe: bool, gradients: bool = False
     ) -> Iterator[Event]:
-        """What a step says: where the run stands now, and the values that are new. stages: those of an update that were done."""
+        """What a step says: where the run stands now, and the values that are new."""
         yield self.moved((moment,) if self.new else ())
         update = self.standing.update
         pieces = [p for c in calls for p in trace.pieces(c.tape, watch, c.starts, c.lengths)]
         if update is not None and keyframe:
             pieces = list(self.keyframe(watch).pieces)
         elif update is not None:
-            if "backward" in stages:
-                pieces = trace.pieces(update.tape, watch, *update.extent, gradients_only=True)
-            sides = [side for side, by in CHANGED_BY.items() if by & set(stages)]
-            pieces += trace.parameters(self.learner.model, watch, sides)
+            pieces = trace.pieces(update.tape, watch, *update.extent, gradients_only=True) if gradients else []
+            pieces += trace.parameters(self.learner.model, watch)
         if pieces or keyframe:
             yield Values(moment.id, keyframe, tuple(pieces))
         yield self.checked()
@@ -103,7 +100,7 @@ class Told:
         update = self.standing.update
         found = trace.pieces(update.tape, watch, *update.extent) if update is not None else trace.joined(self.calls(), watch)
         backward = update is not None and update.norms is not None  # before it a gradient is that of the update before
-        found += trace.parameters(self.learner.model, watch, CHANGED_BY if backward else ("value",))
+        found += trace.parameters(self.learner.model, watch, ("value", "gradient") if backward else ("value",))
         if fetched:
             found = [replace(p, selector=-1) for p in found]
         return Values(self.timeline.at, keyframe, tuple(found), fetched)
