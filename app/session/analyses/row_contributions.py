@@ -146,7 +146,7 @@ def _losses(model: nn.Module, scenario: Scenario, shifted: Shifted, source: Rows
     with torch.enable_grad():
         state = model.initial_state(size)  # type: ignore[operator]
         inputs = Inputs(shifted.inputs, source, given.visibility(scenario))
-        outputs, _ = model(inputs, state, listening(scenario, [0] * size, None))
+        outputs, _ = model(inputs, state, listening(model, scenario, [0] * size, None))
         losses = row_losses(outputs.values, shifted.labels)
         return losses, mean_loss(losses, shifted.loss_rows)
 
