@@ -14,6 +14,7 @@ const ALLOWED = {
   lock: (v) => v === null || (typeof v === "object" && whole(v.row) && whole(v.key)),
   path: (v) => v === null || (typeof v === "string" && v.length <= 200),
   editing: (v) => typeof v === "boolean",
+  pane: (v) => v === "gradient" || v === "map",
   scope: (v) => v === "layer" || v === "all",
   ribbon: (v) => v === "weight" || v === "value",
   op: (v) => v === null || (typeof v === "string" && v.length <= 200),

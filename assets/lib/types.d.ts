@@ -47,6 +47,8 @@ export interface Look {
   editing: boolean;
   /** "layer" edits the shown layer alone, "all" every layer. */
   scope: "layer" | "all";
+  /** In training: what stands beside the gradient's maps, the list of parameters or the map of who may read. */
+  pane: "gradient" | "map";
   theme: "auto" | "light" | "dark";
   op: string | null;
   /** What the width of a ribbon is: the weight, or the length of weight × value vector. */

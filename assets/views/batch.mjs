@@ -2,178 +2,215 @@
 /** One sequence of the training batch, row by row: what it is given, what it must predict, its loss and gradient; and three masks
  * that are not the same: which keys it may read, whether it is a key that others may read, whether it counts in the loss. */
 
+import { columnAt, columns, forms, lines, lossSum, most, strip } from "../lib/batches.mjs";
 import * as draw from "../lib/canvas.mjs";
-import { h, set, text } from "../lib/dom.mjs";
+import { h, list, set, text } from "../lib/dom.mjs";
+import { counted, msg } from "../lib/language.mjs";
 import { follow, ground, pan, seen } from "../lib/pan.mjs";
 import * as read from "../lib/reads.mjs";
-import { figure, number, plural, shown } from "../lib/words.mjs";
-import { tabs } from "./read.mjs";
+import { figure, requestName } from "../lib/words.mjs";
 
-/** @typedef {import("../lib/types").World} World */
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/batches.mjs").Line} Line */
+/** @typedef {import("../lib/pan.mjs").Pan} Pan */
 
-/** @typedef {{input: string, label: string, valid: boolean, counts: boolean, loss: number | null, gradient: number | null, open: number, keys: number, leak: boolean}} Line */
+const GUTTER = 120;
+const EDGE = 44; // px at a side, where the way to the looked-at row stands when it is out of sight
 
-/** What each row of the sequence shows. `open` of `keys` may be read by it in the selected relation and layer; `leak`: its own label is
- * among them. Pure.
- * @param {World} world @returns {Line[]} */
-export function lines(world) {
-  const at = ownRead(world);
-  const mask = at ? read.visibility(at.info, at.layer) : null;
-  const keys = at ? read.rows(world, at.info.key) : [];
-  const valid = keys.map(read.known);
-  const total = valid.filter(Boolean).length;
-  return read.trainRows(world).map((row, t) => ({
-    input: shown(row.input), label: shown(row.label), valid: row.key_valid, counts: row.counts, loss: row.loss === null ? null : number(row.loss),
-    gradient: row.gradient === null ? null : number(row.gradient), keys: total,
-    open: mask ? keys.reduce((n, _, k) => n + (valid[k] && mask.allows(t, k) ? 1 : 0), 0) : 0,
-    leak: !!mask && !!at && at.info.key === "t" && row.counts && t + 1 < keys.length && valid[t + 1] && mask.allows(t, t + 1),
-  }));
-}
+/** Letter, role, name and height (in units) of each line. */
+const rows = () => /** @type {[string, string, string, number][]} */ ([
+  ["Q", "q", msg`input`, 1.5], ["→", "d", msg`label, shifted`, 1.5], ["→", "d", msg`loss per row`, 1.2], ["∇", "g", msg`gradient`, 1.2],
+  ["", "", msg`may read, of keys`, 1], ["", "", msg`is a key`, 1], ["", "", msg`counts in the loss`, 1],
+]);
 
-/** The relation whose read mask is shown: the selected one, or the first in which target rows ask.
- * @param {World} world */
-function ownRead(world) {
-  const at = read.relation(world);
-  if (!at || at.info.query === "t") return at;
-  const info = world.opened?.relations.find((/** @type {any} */ r) => r.query === "t");
-  return info ? { ...at, info } : null;
-}
-
-/** The sum under the batch: "10.92 / 14 rows = 0.780".
- * @param {any} train a TrainView */
-export function lossSum(train) {
-  const rows = (train?.rows ?? []).flat().filter((/** @type {any} */ r) => r.counts);
-  if (!rows.length) return "";
-  if (train.loss === null) return `${plural(rows.length, "row")} count`;
-  const mean = number(train.loss);
-  return `${figure(mean * rows.length, 2)} / ${plural(rows.length, "row")} = ${figure(mean)}`;
-}
-
-/** @param {Line[]} all */
-const largest = (all) => ({ loss: most(all.map((l) => l.loss)), gradient: most(all.map((l) => l.gradient)) });
-
-/** @param {(number | null)[]} values */
-const most = (values) => values.reduce((/** @type {number} */ a, v) => (v !== null && Number.isFinite(v) ? Math.max(a, v) : a), 0);
-
-const GUTTER = 116;
-const ROWS = /** @type {const} */ ([["Q", "q", "input", 1.5], ["→", "d", "label", 1.5], ["→", "d", "loss", 1.15], ["∇", "g", "gradient", 1.15], ["", "", "may read", 1], ["", "", "is a key", 1], ["", "", "counts in loss", 1]]);
-
-/** @type {WeakMap<HTMLElement, import("../lib/pan.mjs").Pan>} */
+/** @type {WeakMap<HTMLElement, Pan>} */
 const pans = new WeakMap();
 
 /** @type {import("../lib/types").View} */
 export default {
   id: "batch",
-  title: "The batch",
+  get title() {
+    return msg`The batch`;
+  },
   slot: "read",
   phases: ["train"],
   wants: () => [],
 
   mount(element) {
-    const p = pan({ role: "img", "aria-label": "The batch" }, "read-pan");
+    const p = pan({ role: "img", "aria-label": msg`The batch` }, "batch-pan");
     pans.set(element, p);
     element.append(
-      h("div", { class: "ph" }, h("div", { class: "seg tabs", role: "group", "aria-label": "Sequence", hidden: true }), h("span", { class: "sub" }), h("span", { class: "sp" }),
-        h("span", { class: "note" }, "loss ", h("b", { class: "mono" }), h("i", { class: "pv e", title: "exact: a mean over the rows that count" }))),
       p.element,
+      h("div", { class: "batch-line" }, h("b", { title: msg`Which rows count in the loss: filled counts, hatched does not, dots are padding` }, msg`Loss rows`),
+        h("div", { class: "seqs", role: "group", "aria-label": msg`Sequence` }), h("span", { class: "sp" }),
+        h("span", { class: "mono batch-sum" }, h("span"), h("i", { class: "pv e", title: msg`exact: a mean over the rows that count` }))),
     );
   },
 
   draw(element, world, context) {
-    const head = /** @type {any} */ (element.firstElementChild);
-    tabs(head.firstElementChild, world, context, "sequence");
+    const p = /** @type {Pan} */ (pans.get(element));
     const all = lines(world);
-    text(head.children[1], world.moved?.train?.rows?.length ? `${all.filter((l) => l.valid).length} of ${all.length} rows are real` : "no batch yet");
-    text(head.lastElementChild.children[0], lossSum(world.moved?.train));
-    head.lastElementChild.children[1].hidden = world.moved?.train?.loss == null;
-    const p = /** @type {import("../lib/pan.mjs").Pan} */ (pans.get(element));
-    p.redraw = () => paint(p, world, all);
-    const geo = paint(p, world, all);
+    const line = /** @type {any} */ (element.lastElementChild);
+    sequences(line.children[1], world, context);
+    const [sum, mark] = line.lastElementChild.children;
+    text(sum, world.moved?.train?.rows?.length ? lossSum(world.moved.train) : msg`no batch yet`);
+    mark.hidden = world.moved?.train?.loss == null;
     set(p.canvas, "aria-label", describe(all));
-    p.canvas.onclick = (event) => {
-      const column = Math.floor((event.offsetX + p.element.scrollLeft - GUTTER) / geo.slot);
-      const at = read.relation(world);
-      if (at && event.offsetX >= GUTTER && all[column]) context.look({ lock: { row: column, key: at.info.key === at.info.query ? column : 0 } });
-    };
+    p.redraw = () => void paint(p, world, all);
+    p.canvas.onclick = (event) => clicked(event, p, world, all, context);
+    return () => paint(p, world, all);
+  },
+
+  table(world) {
+    const each = world.moved?.train?.rows ?? [];
+    const columns = ["sequence", "row", "input", "label", "may read", "of keys", "is a key", "counts in the loss", "loss (nats)", "gradient norm"];
+    return { columns, rows: each.flatMap((/** @type {any} */ _, /** @type {number} */ i) => lines({ ...world, look: { ...world.look, request: i } }).map((l, t) => [requestName(i), t, l.input, l.label, l.open, l.keys, l.valid, l.counts, l.loss, l.gradient])) };
   },
 };
 
 /** @param {Line[]} all */
 function describe(all) {
-  if (!all.length) return "No batch was drawn yet";
-  return all.map((l, t) => `row ${t} ${l.input}, label ${l.label}, ${l.counts ? (l.loss === null ? "counts" : `loss ${figure(l.loss, 2)}`) : "does not count"}${l.leak ? ", sees its own label" : ""}`).join("; ");
+  if (!all.length) return msg`No batch was drawn yet`;
+  return all.map((l, t) => {
+    const said = l.counts ? (l.loss === null ? msg`counts` : msg`loss ${figure(l.loss, 2)}`) : msg`does not count`;
+    return msg`row ${t} ${l.input}, label ${l.label}, ${said}` + (l.leak ? msg`, sees its own label` : "");
+  }).join("; ");
 }
 
-/** @param {import("../lib/pan.mjs").Pan} p @param {World} world @param {Line[]} all */
-function paint(p, world, all) {
-  const slot = Math.max(74, Math.min(104, (draw.boxOf(p.element)[0] - GUTTER) / Math.max(1, all.length)));
-  const { row } = read.focus(world);
-  ground(p, GUTTER + all.length * slot);
-  follow(p, "row", `${world.moved?.at} ${row}`, row < 0 ? null : { left: (row - 1) * slot, right: GUTTER + (row + 2) * slot });
+/** A button a sequence with the rows of it that count.
+ * @param {HTMLElement} element @param {World} world @param {Context} context */
+function sequences(element, world, context) {
+  const all = world.moved?.train?.rows ?? [];
+  const theme = draw.css("--d-fill");
+  list(element, all, (_, i) => i, (_, i) => h("button", { type: "button", class: "seq" }, h("span", null, requestName(i)), h("canvas", { "aria-hidden": "true" })), (button, one, i) => {
+    const form = forms(one);
+    set(button, "aria-pressed", String(i === read.request(world)));
+    set(button, "aria-label", msg`Look at sequence ${requestName(i)}` + `: ${counted([...form].filter((f) => f === "c").length, "{0} row counts", "{0} rows count")}`);
+    button.onclick = () => context.look({ request: i, lock: null });
+    if (button.dataset.form === form + theme) return;
+    button.dataset.form = form + theme;
+    strip(button.lastElementChild, form);
+  });
+}
+
+/** @param {MouseEvent} event @param {Pan} p @param {World} world @param {Line[]} all @param {Context} context */
+function clicked(event, p, world, all, context) {
+  const [width] = draw.boxOf(p.element);
+  const { x } = columns(all, width - GUTTER);
+  const away = beyond(p, x, read.focus(world).row, width);
+  if ((away > 0 && event.offsetX > width - EDGE) || (away < 0 && event.offsetX >= GUTTER && event.offsetX < GUTTER + EDGE)) {
+    p.followed.row = "";
+    p.redraw = () => void paint(p, world, all, true);
+    return p.redraw();
+  }
+  const column = event.offsetX < GUTTER ? -1 : columnAt(x, event.offsetX + p.left - GUTTER);
+  const at = read.relation(world);
+  if (at && all[column]) context.look({ lock: { row: column, key: at.info.key === at.info.query ? column : 0 } });
+}
+
+/** Whether a row is out of sight: -1 to the left, 1 to the right.
+ * @param {Pan} p @param {number[]} x @param {number} row @param {number} width */
+function beyond(p, x, row, width) {
+  if (row < 0 || row + 1 >= x.length) return 0;
+  return x[row + 1] - p.left > width - GUTTER + 8 ? 1 : x[row] - p.left < -8 ? -1 : 0;
+}
+
+/** The strip begins at row 0 with every batch; a locked row comes into sight, any other waits to be asked for.
+ * @param {Pan} p @param {World} world @param {Line[]} all @param {boolean} [bring] bring the looked-at row into sight */
+function paint(p, world, all, bring = false) {
+  const room = draw.boxOf(p.element)[0] - GUTTER;
+  const { x, width: wide } = columns(all, room);
+  const { row, locked } = read.focus(world);
+  ground(p, GUTTER + wide);
+  const to = bring || locked ? row : all.length ? 0 : -1;
+  follow(p, "row", `${bring || locked ? `at ${row}` : world.moved?.train?.update} ${read.request(world)}`, to < 0 || to >= all.length ? null : { left: to ? x[Math.max(0, to - 1)] : 0, right: GUTTER + x[Math.min(all.length, to + 2)] });
   const [g, width, height, scrolled] = seen(p);
   const unit = Math.min(20, height / 8.4);
-  const top = largest(all);
+  const top = { loss: most(all.map((l) => l.loss)), gradient: most(all.map((l) => l.gradient)) };
   let y = 0;
-  const ys = ROWS.map(([, , , tall]) => (y += tall * unit) - tall * unit);
-  ROWS.forEach(([letter, role, name, tall], i) => gutter(g, letter, role, name, ys[i] + (tall * unit) / 2));
+  const ys = rows().map(([letter, role, name, tall]) => {
+    gutter(g, letter, role, name, y + (tall * unit) / 2, unit);
+    y += tall * unit;
+    return y - tall * unit;
+  });
   g.save();
   g.beginPath();
-  g.rect(GUTTER, 0, width, height);
+  g.rect(GUTTER - 2, 0, width, height);
   g.clip();
   g.translate(GUTTER - scrolled, 0);
   all.forEach((line, t) => {
-    if ((t + 1) * slot > scrolled && t * slot - scrolled < width) column(g, line, t * slot, slot - 4, ys, unit, top, t === row);
+    if (x[t + 1] > scrolled && x[t] - scrolled < width) column(g, line, x[t], x[t + 1] - x[t] - 4, ys, unit, top, t === row);
   });
   g.restore();
-  return { slot };
+  way(g, beyond(p, x, row, width), row, width, ys[2] + unit * 1.2);
 }
 
-/** @param {CanvasRenderingContext2D} g @param {string} letter @param {string} role @param {string} name @param {number} y */
-function gutter(g, letter, role, name, y) {
+/** @param {CanvasRenderingContext2D} g @param {string} letter @param {string} role @param {string} name @param {number} y @param {number} unit */
+function gutter(g, letter, role, name, y, unit) {
   if (letter) draw.tag(g, letter, role, 0, y);
-  draw.label(g, name, letter ? 22 : 0, y, { size: 12 });
+  draw.label(g, name, letter ? 22 : 0, y, { size: Math.min(12, Math.max(10.5, unit * 0.72)) });
 }
 
 /** @param {CanvasRenderingContext2D} g @param {Line} l @param {number} x @param {number} w @param {number[]} ys @param {number} unit
  * @param {{loss: number, gradient: number}} top @param {boolean} on */
 function column(g, l, x, w, ys, unit, top, on) {
   const tall = unit * 1.5 - 3;
-  const size = Math.min(13, unit * 0.68);
-  draw.chip(g, x, ys[0], w, tall, l.input, { role: "q", state: l.valid ? "known" : "padded", on, size });
-  draw.chip(g, x, ys[1], w, tall, l.label, { role: "d", state: l.counts ? "known" : "padded", size });
-  bar(g, l.loss, top.loss, x, ys[2], w, unit * 1.15, "d", l.counts);
-  bar(g, l.gradient, top.gradient, x, ys[3], w, unit * 1.15, "g", l.counts);
-  draw.label(g, l.leak ? "its label!" : `${l.open} of ${l.keys}`, x + w / 2, ys[4] + unit / 2, { size: 11, mono: true, align: "center", weight: l.leak ? 700 : 480, color: l.leak ? "--d" : "--ink-2" });
-  form(g, l.valid ? "on" : "padded", x, ys[5], w, unit);
-  form(g, l.counts ? "on" : "off", x, ys[6], w, unit);
+  const size = Math.max(11, Math.min(13, tall * 0.56));
+  const narrow = w < 40;
+  draw.chip(g, x, ys[0], w, tall, narrow ? "" : l.input, { role: "q", state: l.valid ? "known" : "padded", on, size });
+  draw.chip(g, x, ys[1], w, tall, narrow ? "" : l.label, { role: "d", state: l.counts ? "known" : "padded", on: on && l.counts, size });
+  bar(g, l.loss, top.loss, x, ys[2], w, unit * 1.2, "d", l.counts);
+  bar(g, l.gradient, top.gradient, x, ys[3], w, unit * 1.2, "g", l.counts);
+  const reads = l.leak ? msg`label!` : `${l.open}/${l.keys}`;
+  if (!narrow) draw.label(g, reads, x + w / 2, ys[4] + unit / 2, { size: 11, mono: true, align: "center", weight: l.leak ? 700 : 480, color: l.leak ? "--d" : "--ink-2" });
+  form(g, l.valid ? "on" : "padded", x, ys[5], w, unit, "--ink-3");
+  form(g, l.counts ? "on" : l.valid ? "off" : "padded", x, ys[6], w, unit, "--d-fill");
 }
 
-/** @param {CanvasRenderingContext2D} g @param {number | null} value @param {number} top @param {number} x @param {number} y @param {number} w @param {number} h
+/** A number with its bar: beside each other where there is room, else the bar below.
+ * @param {CanvasRenderingContext2D} g @param {number | null} value @param {number} top @param {number} x @param {number} y @param {number} w @param {number} h
  * @param {string} role @param {boolean} counts */
 function bar(g, value, top, x, y, w, h, role, counts) {
+  const beside = w > 84;
+  const base = Math.round(y + h - 2) + 0.5;
   g.strokeStyle = draw.css("--line");
   g.lineWidth = 1;
   g.beginPath();
-  g.moveTo(x, y + h - 1.5);
-  g.lineTo(x + w, y + h - 1.5);
+  g.moveTo(x, base);
+  g.lineTo(x + w, base);
   g.stroke();
-  if (value === null) return draw.label(g, "·", x + w - 4, y + h / 2, { align: "right", color: "--ink-3" });
+  if (value === null) return w < 40 ? undefined : draw.dashed(g, x, beside ? y + h * 0.32 : base - 4, beside ? w * 0.3 : w * 0.5, beside ? h * 0.5 : 4, 1);
   if (Number.isFinite(value) && top > 0 && counts) {
     g.fillStyle = draw.css(`--${role}-fill`);
-    g.fillRect(x, y + h * 0.3, Math.max(1, (value / top) * (w - 40)), h * 0.6);
+    const long = Math.max(1, (value / top) * (beside ? w - 44 : w));
+    if (beside) g.fillRect(x, y + h * 0.3, long, base - y - h * 0.3);
+    else g.fillRect(x, base - 4, long, 4);
   }
-  draw.label(g, figure(value, 2), x + w - 2, y + h / 2, { size: 11, mono: true, weight: 560, align: "right", color: counts ? `--${role}` : "--ink-3" });
+  if (w < 40) return;
+  draw.label(g, figure(value, 2), x + w - 2, y + h / 2 - (beside ? 0 : 1.5), { size: 11, mono: true, weight: 560, align: "right", color: !Number.isFinite(value) ? "--bad" : counts ? `--${role}` : "--ink-3" });
 }
 
 /** A mask's value for one row, by form: filled, dots, hatched.
- * @param {CanvasRenderingContext2D} g @param {"on" | "off" | "padded"} state @param {number} x @param {number} y @param {number} w @param {number} h */
-function form(g, state, x, y, w, h) {
-  const [bx, by, size] = [x + w / 2 - 7, y + h / 2 - Math.min(6, h * 0.4), Math.min(12, h * 0.8)];
-  if (state === "padded") draw.dots(g, bx, by, 14, size, draw.css("--ink-3"));
-  if (state === "off") draw.hatch(g, bx, by, 14, size, draw.css("--hatch"), 1, 4);
+ * @param {CanvasRenderingContext2D} g @param {"on" | "off" | "padded"} state @param {number} x @param {number} y @param {number} w @param {number} h @param {string} color */
+function form(g, state, x, y, w, h, color) {
+  const size = Math.min(11, h * 0.8);
+  const [wide, by] = [Math.min(w, 26), y + h / 2 - size / 2];
+  const bx = x + (w - wide) / 2;
+  if (state === "padded") draw.dots(g, bx, by, wide, size, draw.css("--ink-3"));
+  if (state === "off") draw.hatch(g, bx, by, wide, size, draw.css("--ink-3"), 1, 4);
   g.strokeStyle = draw.css("--line-2");
   g.lineWidth = 1;
-  g.fillStyle = draw.css("--ink-3");
-  draw.roundRect(g, bx + 0.5, by + 0.5, 13, size - 1, 2);
+  g.fillStyle = draw.css(color);
+  draw.roundRect(g, bx + 0.5, by + 0.5, wide - 1, size - 1, 2);
   state === "on" ? g.fill() : g.stroke();
+}
+
+/** At the edge: where the looked-at row lies that is out of sight.
+ * @param {CanvasRenderingContext2D} g @param {number} side @param {number} row @param {number} width @param {number} y */
+function way(g, side, row, width, y) {
+  if (!side) return;
+  const x = side > 0 ? width - EDGE + 2 : GUTTER;
+  g.fillStyle = draw.css("--ink");
+  draw.roundRect(g, x, y - 9, EDGE - 4, 18, 4);
+  g.fill();
+  draw.label(g, side > 0 ? `${row} ›` : `‹ ${row}`, x + (EDGE - 4) / 2, y + 0.5, { size: 11, mono: true, weight: 640, align: "center", color: "--on-ink" });
 }

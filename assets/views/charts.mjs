@@ -1,129 +1,149 @@
 // @ts-check
-/** Loss and gradient norm over updates. Plotly draws the axes; a point is added, never the chart built again, at most ten times a second. */
+/** Loss, or gradient norm before and after clipping, over the updates of this path. Plotly draws it, at most ten times a second. */
 
 import { css } from "../lib/canvas.mjs";
+import { ahead, axis, finite, positive, thinned, tickText } from "../lib/curves.mjs";
+import { boxOf } from "../lib/canvas.mjs";
 import { h, set, text } from "../lib/dom.mjs";
+import { counted, msg } from "../lib/language.mjs";
 import { plotly } from "../lib/plotly.mjs";
-import { figure, number, plural } from "../lib/words.mjs";
+import { figure, number } from "../lib/words.mjs";
 
-/** @typedef {import("../lib/types").World} World */
+/** @typedef {import("../lib/types").World} World @typedef {World["curve"]} Curve */
 
 const PERIOD = 100; // ms between two paints
-const CHARTS = [
-  { id: "loss", title: "Loss", role: "--d-fill" },
-  { id: "norm", title: "Gradient norm", role: "--g-fill" },
-];
 
-/** What tells one curve from another: how many points, and the last of them.
- * @param {World["curve"]} curve */
-export const mark = (curve) => ({ count: curve.updates.length, first: curve.updates[0], last: curve.updates.at(-1), loss: curve.loss.at(-1) });
+/** @typedef {{show: "loss" | "norm", log: boolean, timer: any, at: number, curve: Curve | null, limit: number | null, drawn: boolean, hover: number | null}} Own what is shown, and when it was painted */
+/** @type {WeakMap<HTMLElement, Own>} */
+const owns = new WeakMap();
 
-/** From which point on a curve has to be added to what is drawn; null when it does not continue that and must be set anew. Pure.
- * @param {ReturnType<typeof mark>} drawn @param {World["curve"]} curve @returns {number | null} */
-export function added(drawn, curve) {
-  if (curve.updates.length < drawn.count) return null;
-  const last = drawn.count - 1;
-  const same = last < 0 || (curve.updates[0] === drawn.first && curve.updates[last] === drawn.last && curve.loss[last] === drawn.loss);
-  return same ? drawn.count : null;
-}
-
-/** Values as a chart on a logarithmic axis takes them: what is not a positive number leaves a gap.
- * @param {any[]} values @returns {(number | null)[]} */
-export const positive = (values) => values.map((v) => (number(v) > 0 && Number.isFinite(number(v)) ? number(v) : null));
-
-/** The newest value, beside a chart's title.
- * @param {any[]} values */
-export const newest = (values) => (values.length ? figure(number(values.at(-1))) : "–");
-
-/** Few marks on a logarithmic axis: powers of ten, or 1, 2 and 5 times them where the values lie close together. Pure.
- * @param {(number | null)[]} values @param {number} [most] marks */
-export function ticks(values, most = 4) {
-  const all = values.flatMap((v) => (v === null ? [] : [v]));
-  if (!all.length) return [];
-  const [least, largest] = [all.reduce((a, v) => Math.min(a, v)), all.reduce((a, v) => Math.max(a, v))];
-  const beyond = largest < 2 * least ? 10 : 2.2; // as far as the axis goes
-  const [low, high] = [least / beyond, largest * beyond];
-  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
-  const factors = last - first > 2 ? [1] : [1, 2, 5];
-  const found = Array.from({ length: last - first + 1 }, (_, i) => factors.map((f) => Number(`${f}e${first + i}`))).flat().filter((v) => v >= low && v <= high);
-  const every = Math.ceil(found.length / most);
-  return found.filter((_, i) => i % every === 0);
-}
-
-/** @typedef {{held: ReturnType<typeof mark> | null, points: number, timer: any, at: number, theme: string, ticks: string[]}} Drawn */
-/** @type {WeakMap<HTMLElement, Drawn>} */
-const drawn = new WeakMap();
+/** @param {string} name @param {string} label @param {[string, string][]} options */
+const choice = (name, label, options) => h("div", { class: "seg", role: "group", "aria-label": label, "data-choice": name }, options.map(([value, said]) => h("button", { type: "button", "data-value": value }, said)));
 
 /** @type {import("../lib/types").View} */
 export default {
   id: "charts",
-  title: "Loss and gradient norm",
+  get title() {
+    return msg`Loss and gradient norm`;
+  },
   slot: "charts",
   phases: ["train"],
   wants: () => [],
 
   mount(element) {
-    for (const c of CHARTS) {
-      element.append(h("figure", { class: "chart", "data-chart": c.id },
-        h("figcaption", { class: "ph" }, h("h2", { class: "h nowrap" }, c.title), h("span", { class: "sp" }), h("b", { class: "mono" })),
-        h("div", { class: "plot", role: "img" })));
-    }
-    element.append(h("p", { class: "note legend" }, h("i", { class: "key-line" }), "training batch ", h("i", { class: "key-dot" }), "validation", h("span", { class: "units" }, "loss: nats a row; norm: unclipped")));
-    drawn.set(element, { held: null, points: 0, timer: 0, at: 0, theme: "", ticks: [] });
+    owns.set(element, { show: "loss", log: true, timer: 0, at: 0, curve: null, limit: null, drawn: false, hover: null });
+    element.append(
+      h("div", { class: "ph" }, choice("show", msg`Which curve`, [["loss", msg`Loss`], ["norm", msg`Gradient norm`]]), h("span", { class: "mono curve-said", "aria-live": "off" }), h("span", { class: "sp" }), choice("log", msg`Scale`, [["lin", msg`lin`], ["log", msg`log`]])),
+      h("div", { class: "plot", role: "img" }),
+      h("p", { class: "legend" }, h("span", null, h("i", { class: "key-line" }), h("span")), h("span", null, h("i", { class: "key-dot" }), h("span"))),
+    );
   },
 
   draw(element, world) {
-    const state = /** @type {Drawn} */ (drawn.get(element));
-    const curve = world.curve;
-    CHARTS.forEach((c, i) => {
-      const values = c.id === "loss" ? curve.loss : curve.norm;
-      text(/** @type {any} */ (element.children[i].firstElementChild?.lastElementChild), newest(values));
-      set(/** @type {any} */ (element.children[i].lastElementChild), "aria-label", `${c.title}: ${newest(values)} now; ${plural(curve.updates.length, "update")}`);
-    });
-    clearTimeout(state.timer);
-    const wait = state.at + PERIOD - performance.now();
-    if (wait > 0) state.timer = setTimeout(() => paint(element, state, world.curve), wait);
-    else paint(element, state, curve);
+    const own = /** @type {Own} */ (owns.get(element));
+    own.curve = world.curve;
+    own.limit = world.opened?.scenario?.training?.clip_norm ?? null;
+    words(element, own);
+    clearTimeout(own.timer);
+    const wait = own.at + PERIOD - performance.now();
+    own.timer = setTimeout(() => paint(element, own), Math.max(0, wait));
+  },
+
+  table(world) {
+    const { curve } = world;
+    const validation = new Map(curve.validation);
+    const columns = [msg`update`, msg`loss (nats a counted row)`, msg`gradient norm before clipping`, msg`gradient norm after clipping`, msg`validation loss`];
+    return { columns, rows: curve.updates.map((u, i) => [u, number(curve.loss[i]), number(curve.norm[i]), number(curve.clipped[i]), validation.get(u) ?? null]) };
   },
 };
 
-/** @param {HTMLElement} element @param {Drawn} state @param {World["curve"]} curve */
-async function paint(element, state, curve) {
-  state.at = performance.now();
+/** Title, legend and the line that says the newest value or the one under the pointer.
+ * @param {HTMLElement} element @param {Own} own */
+function words(element, own) {
+  const curve = /** @type {Curve} */ (own.curve);
+  const [head, plot, legend] = /** @type {any} */ (element.children);
+  const now = /** @type {Record<string, string>} */ ({ show: own.show, log: own.log ? "log" : "lin" });
+  for (const group of head.querySelectorAll("[data-choice]")) {
+    for (const button of group.children) {
+      set(button, "aria-pressed", String(now[group.dataset.choice] === button.dataset.value));
+      button.onclick = () => {
+        if (group.dataset.choice === "show") own.show = button.dataset.value;
+        else own.log = button.dataset.value === "log";
+        words(element, own);
+        void paint(element, own);
+      };
+    }
+  }
+  const loss = own.show === "loss";
+  const said = valueWords(curve, own);
+  text(head.children[1], said);
+  set(plot, "aria-label", `${loss ? msg`Loss` : msg`Gradient norm`}: ${said}; ${counted(curve.updates.length, "{0} update", "{0} updates")}`);
+  const [line, dot] = legend.children;
+  text(line.lastElementChild, loss ? msg`training batch` : msg`before clipping`);
+  set(line.firstElementChild, "class", `key-line${loss ? "" : " norm"}`);
+  set(dot.firstElementChild, "class", loss ? "key-dot" : "key-line after");
+  text(dot.lastElementChild, loss ? msg`validation, ${curve.held_out} held-out examples every ${curve.validated_every} updates` : msg`after clipping` + (own.limit === null ? "" : `, ${msg`limit ${own.limit}`}`));
+}
+
+/** @param {Curve} curve @param {Own} own */
+export function valueWords(curve, { show, hover }) {
+  const at = hover === null ? curve.updates.length - 1 : curve.updates.findIndex((u) => u >= hover);
+  if (at < 0) return "–";
+  const update = msg`update ${curve.updates[at]}`;
+  if (show === "norm") return `${update}: ${figure(number(curve.norm[at]))} → ${figure(number(curve.clipped[at]))}`;
+  const validation = curve.validation.find(([u]) => u === curve.updates[at]);
+  return `${update}: ${figure(number(curve.loss[at]))} ${msg`nats a row`}` + (validation ? `, ${msg`validation ${figure(number(validation[1]))}`}` : "");
+}
+
+/** @param {HTMLElement} element @param {Own} own */
+async function paint(element, own) {
+  own.at = performance.now();
   const library = await plotly();
-  const theme = css("--ink");
-  const from = state.held && state.theme === theme ? added(state.held, curve) : null;
-  CHARTS.forEach((c, i) => {
-    const plot = element.children[i].lastElementChild;
-    const values = c.id === "loss" ? curve.loss : curve.norm;
-    const marks = ticks(positive(c.id === "loss" ? [...values, ...curve.validation.map((v) => v[1])] : values));
-    if (from === null) library.react(plot, traces(c, curve, values), layout(marks), { displayModeBar: false, responsive: true });
-    else if (state.ticks[i] !== marks.join()) library.relayout(plot, { "yaxis.tickvals": marks, "yaxis.ticktext": marks.map(tickText) });
-    state.ticks[i] = marks.join();
-    if (from === null) return;
-    if (from < values.length) library.extendTraces(plot, { x: [curve.updates.slice(from)], y: [positive(values.slice(from))] }, [0]);
-    if (c.id === "loss" && curve.validation.length !== state.points) library.restyle(plot, { x: [curve.validation.map((v) => v[0])], y: [positive(curve.validation.map((v) => v[1]))] }, [1]);
-  });
-  Object.assign(state, { theme, held: mark(curve), points: curve.validation.length });
+  const plot = /** @type {any} */ (element.children[1]);
+  const size = boxOf(plot);
+  if (!own.curve || !size[0] || !size[1]) return;
+  library.react(plot, ...chart(own.curve, own, size), { displayModeBar: false });
+  if (own.drawn) return;
+  own.drawn = true;
+  plot.on("plotly_hover", (/** @type {any} */ e) => hovered(element, own, e.points[0]?.x ?? null));
+  plot.on("plotly_unhover", () => hovered(element, own, null));
 }
 
-/** @param {typeof CHARTS[number]} c @param {World["curve"]} curve @param {any[]} values */
-function traces(c, curve, values) {
-  const line = { x: [...curve.updates], y: positive(values), mode: "lines+markers", line: { color: css(c.role), width: 1.5 }, marker: { color: css(c.role), size: 3 }, hovertemplate: "update %{x}: %{y:.4g}<extra></extra>" };
-  if (c.id !== "loss") return [line];
-  const dots = { x: curve.validation.map((v) => v[0]), y: positive(curve.validation.map((v) => v[1])), mode: "markers", marker: { color: css("--ink"), size: 6 }, hovertemplate: "validation at %{x}: %{y:.4g}<extra></extra>" };
-  return [line, dots];
+/** @param {HTMLElement} element @param {Own} own @param {number | null} update */
+function hovered(element, own, update) {
+  own.hover = update;
+  words(element, own);
 }
 
-/** @param {number} value */
-const tickText = (value) => (value >= 0.001 && value < 10000 ? String(value) : figure(value));
+/** What Plotly is given.
+ * @param {Curve} curve @param {Own} own @param {[number, number]} size @returns {[any[], any]} */
+function chart(curve, { show, log, limit }, [width, height]) {
+  const ready = log ? positive : finite;
+  const [loss, last] = [show === "loss", curve.updates.length - 1];
+  const values = ready(loss ? curve.loss : curve.norm);
+  const second = loss ? ready(curve.validation.map((v) => v[1])) : ready(curve.clipped);
+  const { marks, range } = axis([...values, ...second, ...(loss || limit === null ? [] : [limit])], log, height < 110 ? 3 : 5);
+  const role = css(loss ? "--d-fill" : "--g-fill");
+  const quiet = { hoverinfo: "none" };
+  const line = { ...thinned(curve.updates, values), ...quiet, mode: "lines", line: { color: loss ? css("--ink-3") : role, width: 1.5 }, connectgaps: false };
+  const other = loss
+    ? { x: curve.validation.map((v) => v[0]), y: second, hoverinfo: "skip", mode: "markers", marker: { color: css("--ink"), size: 6 } }
+    : { ...thinned(curve.updates, second), hoverinfo: "skip", mode: "lines", line: { color: css("--ink"), width: 1.5, dash: "dot" } };
+  const now = { x: last < 0 ? [] : [curve.updates[last]], y: last < 0 ? [] : [values[last]], hoverinfo: "skip", mode: "markers", marker: { color: role, size: 9 } };
+  return [[line, other, now], layout(width, height, ahead(curve.updates[last] ?? 1), { marks, range, log }, last < 0 ? null : curve.updates[last], loss ? null : limit)];
+}
 
-/** @param {number[]} marks of the vertical axis @returns {any} */
-function layout(marks) {
-  const axis = { gridcolor: css("--line"), linecolor: css("--line-2"), zeroline: false, tickfont: { family: css("--font-mono"), size: 11, color: css("--ink-3") } };
+/** @param {number} width @param {number} height @param {number} end of the updates @param {{marks: number[], range: number[], log: boolean}} y @param {number | null} update the newest @param {number | null} limit @returns {any} */
+function layout(width, height, end, y, update, limit) {
+  const shared = { gridcolor: css("--line"), linecolor: css("--line-2"), zeroline: false, fixedrange: true, tickfont: { family: css("--font-mono"), size: 11, color: css("--ink-3") } };
+  const rule = (/** @type {any} */ more) => ({ type: "line", layer: "below", line: { color: css("--ink-2"), width: 1, dash: "dot" }, ...more });
   return {
-    margin: { l: 44, r: 10, t: 6, b: 26 }, showlegend: false, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    xaxis: { ...axis, rangemode: "tozero", nticks: 5, tickformat: "~g" }, yaxis: { ...axis, type: "log", automargin: true, tickmode: "array", tickvals: marks, ticktext: marks.map(tickText) },
-    hoverlabel: { font: { family: css("--font-mono"), size: 11 } }, font: { family: css("--font-ui") },
+    width, height, margin: { l: 46, r: 10, t: height < 90 ? 5 : 8, b: 20 }, showlegend: false, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "x", dragmode: false, font: { family: css("--font-ui") },
+    xaxis: { ...shared, range: [0, end], nticks: 6, tickformat: "~d", showgrid: false },
+    yaxis: { ...shared, type: y.log ? "log" : "linear", range: y.range, tickmode: "array", tickvals: y.marks, ticktext: y.marks.map(tickText) },
+    shapes: [
+      ...(update === null ? [] : [rule({ x0: update, x1: update, y0: 0, y1: 1, yref: "paper" })]),
+      ...(limit === null || (y.log && !(limit > 0)) ? [] : [rule({ x0: 0, x1: 1, xref: "paper", y0: limit, y1: limit, line: { color: css("--g"), width: 1, dash: "dash" } })]),
+    ],
   };
 }

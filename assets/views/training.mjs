@@ -1,188 +1,279 @@
 // @ts-check
-/** Where the gradient goes: its norm by parameter, by position and depth, and the signed gradient of the selected head's scores. */
+/** Where the gradient goes: its norm by parameter with what the update moved, by position and depth, and the signed gradient of the
+ * selected head's scores. The list shares its place with the map of who may read. */
 
-import * as draw from "../lib/canvas.mjs";
+import { tickText } from "../lib/curves.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
-import { cellState } from "../lib/maps.mjs";
+import { clipping, depths, extremes, groups, normSoFar, powers, reached, share, widened } from "../lib/gradients.mjs";
+import { msg } from "../lib/language.mjs";
+import { numbered } from "../lib/maps.mjs";
+import { panel, printScale, show } from "../lib/panels.mjs";
 import * as read from "../lib/reads.mjs";
-import { figure, number, opName, severalStacks, shown } from "../lib/words.mjs";
+import { figure, shown } from "../lib/words.mjs";
 
-/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/gradients.mjs").Powers} Powers */
+/** @typedef {import("../lib/gradients.mjs").Group} Group @typedef {import("../lib/gradients.mjs").Parameter} Parameter @typedef {import("../lib/panels.mjs").Panel} Panel */
 
-const [LEAST, MOST] = [-6, 1]; // powers of ten of the bars' scale
-const DECADES = 6; // below the largest value on the scale of positions
-const DEPTHS = 24;
+/** What a person set here, and scales: fixed from the first values until they are fitted; null: by the next values.
+ * @typedef {{log: boolean, folded: Set<string>, owner: "s" | "t", bars: Powers | null, largest: number, score: number, position: Powers | null, panels: Record<string, {element: HTMLElement, panel: Panel}>, run: string}} Own */
+/** @type {WeakMap<HTMLElement, Own>} */
+const owns = new WeakMap();
 
-/** Taps whose gradient is shown by position: what each operation gives to the next, one vector a target row. Pure.
- * @param {any[]} taps of the schema @returns {{path: string, name: string}[]} from the output back to the input */
-export function depths(taps) {
-  /** @type {Map<string, string>} */
-  const last = new Map();
-  for (const t of taps) if (t.type === "hidden" && t.gradient && t.axes.join(" ") === "b t d") last.set(t.path.slice(0, t.path.lastIndexOf(".")), t.path);
-  const several = severalStacks([...last.keys()]);
-  return [...last].map(([scope, path]) => ({ path, name: opName(scope, several).replace(/^dec /, "") })).reverse().slice(0, DEPTHS);
-}
-
-/** Parameters from the output back to the input, with their place on a logarithmic scale. Pure.
- * @param {[string, any][] | null} norms name and gradient norm, in model order */
-export function bars(norms) {
-  const all = (norms ?? []).map(([path, value]) => ({ path, value: number(value) }));
-  const several = severalStacks(all.map((b) => b.path));
-  return all.map((b) => ({ ...b, name: parameterName(b.path, several), share: share(b.value), finite: Number.isFinite(b.value) })).reverse();
-}
-
-/** @param {number} value on the scale, 0..1 */
-function share(value) {
-  if (!(value > 0)) return 0;
-  return Math.max(0.01, Math.min(1, (Math.log10(value) - LEAST) / (MOST - LEAST)));
-}
-
-/** "decoder.layer0.self.W_Q.weight" as "L1 self W_Q", a bias as "L1 self W_Q bias".
- * @param {string} path @param {boolean} several */
-const parameterName = (path, several) => opName(path.replace(/\.weight$/, ""), several);
-
-/** Norm, limit and factor of this update. Pure.
- * @param {any} train a TrainView @param {number | null | undefined} limit */
-export function clipping(train, limit) {
-  if (!train || train.norm === null) return { norm: "–", factor: "–", said: "after backward" };
-  const norm = number(train.norm);
-  if (train.clip_factor === null) return { norm: figure(norm), factor: "–", said: limit ? `limit ${limit}` : "no limit" };
-  const factor = number(train.clip_factor);
-  return { norm: figure(norm), factor: figure(factor), said: !limit ? "no limit" : factor < 1 ? `${limit} / ${figure(norm)}` : `within ${limit}` };
-}
-
-/** The largest finite size in a map, rounded up to 1, 2 or 5 times a power of ten: a scale that reads well. Pure.
- * @param {number[]} values */
-export function niceMost(values) {
-  const most = values.reduce((a, v) => (Number.isFinite(v) ? Math.max(a, Math.abs(v)) : a), 0);
-  if (!most) return 0;
-  const ten = 10 ** Math.floor(Math.log10(most));
-  return Number(([1, 2, 5, 10].find((m) => m * ten >= most * 0.999) ?? 10) * ten).valueOf();
-}
-
-/** Scales are fixed until a person fits them; 0: by the first values that come. @type {WeakMap<HTMLElement, {score: number, position: number}>} */
-const scales = new WeakMap();
-
-/** @param {string} title @param {string} part @param {string} kind of its scale */
-const figurePart = (title, part, kind) => h("figure", { class: "grad", "data-part": part },
-  h("figcaption", { class: "ph" }, h("h2", { class: "h nowrap" }, title), h("span", { class: "sub" })),
-  h("div", { class: "cv" }, h("canvas", { class: "fill", role: "img" })),
-  h("div", { class: `scale ${kind}` }, h("span"), h("i"), h("span"), h("span", { class: "dim" }), h("button", { class: "link", type: "button", title: "Fit the scale to what is shown" }, "fit")));
+/** @param {string} name @param {string} label @param {[string, string][]} options */
+const choice = (name, label, options) => h("div", { class: "seg", role: "group", "aria-label": label, "data-choice": name }, options.map(([value, said]) => h("button", { type: "button", "data-value": value }, said)));
 
 /** @type {import("../lib/types").View} */
 export default {
   id: "training",
-  title: "Where the gradient goes",
+  get title() {
+    return msg`Where the gradient goes`;
+  },
   slot: "training",
   phases: ["train"],
 
   wants(world) {
     const at = read.relation(world);
     const index = { b: read.request(world) };
-    const positions = depths(world.schema?.taps ?? []).map((d) => ({ path: d.path, side: /** @type {const} */ ("gradient"), index, dtype: /** @type {const} */ ("f32"), reduce: /** @type {const} */ ("norm") }));
+    const taps = world.schema?.taps ?? [];
+    const positions = [...depths(taps), ...depths(taps, "s")].map((d) => ({ path: d.path, side: /** @type {const} */ ("gradient"), index, dtype: /** @type {const} */ ("f32"), reduce: /** @type {const} */ ("norm") }));
     if (!at) return positions;
     return [{ path: read.tapsOf(world, at.info, at.layer).scores, side: "gradient", index: { ...index, h: at.head }, dtype: "f32" }, ...positions];
   },
 
   mount(element) {
-    scales.set(element, { score: 0, position: 1 });
+    const score = panel("score", msg`∂L/∂score`, "div", h("span", { class: "sp" }), h("select", { class: "pick", "aria-label": msg`Which head` }));
+    const position = panel("position", msg`By position`, "log", h("span", { class: "sub" }, "‖∂L/∂h‖"), h("span", { class: "sp" }), choice("owner", msg`Rows of`, [["t", msg`target`], ["s", msg`source`]]));
+    owns.set(element, { log: true, folded: new Set(), owner: "t", bars: null, largest: 0, score: 0, position: null, panels: { score, position }, run: "" });
     element.append(
-      h("div", { class: "grad grad-bars" },
-        h("div", { class: "ph" }, h("h2", { class: "h nowrap" }, "Gradient norm by parameter"), h("span", { class: "sp" }), h("span", { class: "note mono" }, `${figure(10 ** LEAST)} to ${10 ** MOST}, log`)),
-        h("ul", { class: "norms", tabindex: 0, "aria-label": "Gradient norm by parameter, from the output back to the input" }),
-        h("dl", { class: "clip" }, h("dt", null, "norm of all"), h("dd", { class: "mono c-g" }), h("dt", null, "clip factor"), h("dd", { class: "mono" }), h("dd", { class: "note" }))),
-      figurePart("∂L/∂score", "score", "div"),
-      figurePart("By position", "position", "log"),
+      h("div", { class: "grad grad-list" },
+        h("div", { class: "ph" }, h("h2", { class: "h nowrap list-title" }, msg`Gradient norm by parameter`), choice("pane", msg`What stands below`, [["gradient", msg`By parameter`], ["map", msg`Who may read`]]), h("span", { class: "sp" }), choice("log", msg`Scale`, [["lin", msg`lin`], ["log", msg`log`]])),
+        h("div", { class: "norm norm-head", "aria-hidden": "true" }, h("span"), h("span"), h("span", { title: msg`L2 norm of the gradient` }, "‖∂L/∂W‖"), h("span", { title: msg`how much the update moved it: the norm of its change over its own norm` }, "‖ΔW‖/‖W‖")),
+        h("ul", { class: "norms", tabindex: 0, "aria-label": msg`Gradient norm by parameter, from the output back to the input` }),
+        h("div", { class: "norm norm-foot" }, h("button", { class: "link", type: "button" }), h("span", { class: "mono ends" }, h("span"), h("span")), h("button", { class: "link", type: "button", title: msg`Fit the scale to what is shown` }, msg`fit`)),
+        h("dl", { class: "clip" }, h("dt"), h("dd", { class: "mono c-g" }), h("dt", null, msg`clip factor`), h("dd", { class: "mono" }), h("dd", { class: "note" })),
+        h("p", { class: "note clip-set" })),
+      h("div", { class: "grad-maps" }, score.element, position.element),
     );
   },
 
   draw(element, world, context) {
-    const [left, score, position] = /** @type {any} */ (element.children);
-    const train = world.moved?.train;
-    parameters(left.children[1], world, context);
-    const clip = clipping(train, world.opened?.scenario?.training?.clip_norm);
-    [clip.norm, clip.factor].forEach((said, i) => text(left.lastElementChild.children[i * 2 + 1], said));
-    text(left.lastElementChild.lastElementChild, clip.said);
-    scoreMap(score, element, world);
-    positionMap(position, element, world);
+    const own = /** @type {Own} */ (owns.get(element));
+    const again = () => this.draw(element, world, context)?.();
+    const pane = world.look.editing ? "map" : world.look.pane;
+    set(element, "data-pane", pane);
+    forget(own, world);
+    choices(element, own, world, context, pane, again);
+    const all = groups(world);
+    parameters(element.firstElementChild, own, all, world, context, again);
+    summary(element.firstElementChild, all, world);
+    return () => {
+      scoreMap(own, world, context);
+      positionMap(own, world, context);
+    };
+  },
+
+  table(world) {
+    const rows = groups(world).flatMap((g) => g.parameters.map((p) => [p.path, p.value, p.moved]));
+    return { columns: [msg`parameter`, msg`gradient norm`, msg`moved (share of its norm)`], rows };
   },
 };
 
-/** @param {HTMLElement} element @param {World} world @param {Context} context */
-function parameters(element, world, context) {
-  const norms = world.moved?.train?.parameter_norms ?? null;
-  const names = (world.schema?.taps ?? []).filter((/** @type {any} */ t) => t.type === "parameter").map((/** @type {any} */ t) => [t.path.replace("parameter.", ""), NaN]);
-  list(element, bars(norms ?? names), (b) => b.path, () => h("li", null, h("button", { type: "button", class: "norm" }, h("span"), h("span", { class: "bar" }, h("i")), h("b", { class: "mono" }))), (li, b) => {
-    const [name, bar, value] = li.firstElementChild.children;
-    set(li.firstElementChild, "class", `norm${norms ? (b.finite ? "" : " bad") : " todo"}`);
-    set(li.firstElementChild, "aria-pressed", String(world.look.path === `parameter.${b.path}`));
-    set(li.firstElementChild, "title", b.path);
-    li.firstElementChild.onclick = () => context.look({ path: `parameter.${b.path}` });
-    text(name, b.name);
-    const width = `${(norms ? b.share : 0) * 100}%`;
-    if (bar.firstElementChild.style.width !== width) bar.firstElementChild.style.width = width;
-    text(value, norms ? figure(b.value) : "–");
+/** Another run, or the same from its start, begins with scales of its own.
+ * @param {Own} own @param {World} world */
+function forget(own, world) {
+  const run = world.moved?.train ? (world.schema?.taps?.length ?? 0) + (world.opened?.scenario?.seed ?? "") : "";
+  if (run === own.run) return;
+  Object.assign(own, { run, bars: null, largest: 0, score: 0, position: null });
+}
+
+/** @param {HTMLElement} element @param {Own} own @param {World} world @param {Context} context @param {string} pane @param {() => void} again */
+function choices(element, own, world, context, pane, again) {
+  const source = depths(world.schema?.taps ?? [], "s").length > 0;
+  if (!source) own.owner = "t";
+  const now = /** @type {Record<string, string>} */ ({ pane, log: own.log ? "log" : "lin", owner: own.owner });
+  for (const group of /** @type {any} */ (element.querySelectorAll("[data-choice]"))) {
+    const name = group.dataset.choice;
+    if (name === "owner") {
+      group.hidden = !source;
+      group.parentElement.children[1].hidden = source; // there is no room for both
+    }
+    for (const button of group.children) {
+      const { value } = button.dataset;
+      set(button, "aria-pressed", String(now[name] === value));
+      button.onclick = () => {
+        if (name === "pane") return context.look(/** @type {any} */ ({ pane: value, editing: false }));
+        if (name === "log") own.log = value === "log";
+        else own.owner = value;
+        again();
+      };
+    }
+  }
+}
+
+/** @param {any} left @param {Own} own @param {Group[]} all @param {World} world @param {Context} context @param {() => void} again */
+function parameters(left, own, all, world, context, again) {
+  const values = all.flatMap((g) => (g.value === null ? [] : [g.value, ...g.parameters.map((p) => p.value ?? 0)]));
+  own.bars = powers(values, own.bars);
+  own.largest = widened(own.largest, values);
+  const long = (/** @type {number | null} */ v) => (v === null ? 0 : own.log ? (own.bars ? share(v, own.bars) : 0) : own.largest ? Math.min(1, v / own.largest) : 0);
+  const items = all.flatMap((g) => [{ group: g, parameter: null }, ...(own.folded.has(g.key) ? [] : g.parameters.map((p) => ({ group: g, parameter: p })))]);
+  const frontier = items.findIndex((i) => !i.parameter && i.group.value === null);
+  const [, , ul, foot] = left.children;
+  list(ul, items, (i) => i.parameter?.path ?? `group ${i.group.key}`, () => h("li", null, h("button", { type: "button", class: "norm" }, h("span"), h("span", { class: "bar" }, h("i")), h("b", { class: "mono" }), h("span", { class: "mono moved" }))), (li, item, i) => {
+    set(li, "class", [item.parameter ? "" : "group", frontier > 0 && i === frontier ? "frontier" : ""].join(" ").trim() || null);
+    line(li.firstElementChild, item, long, own, world, context, again);
   });
-}
-
-/** @param {any} part @param {HTMLElement} element @param {World} world */
-function scoreMap(part, element, world) {
-  const at = read.relation(world);
-  if (!at) return;
-  const own = /** @type {{score: number}} */ (scales.get(element));
-  const [queries, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
-  const value = read.readCells(world, "training", 0);
-  text(part.firstElementChild.lastElementChild, `L${at.layer + 1} H${at.head + 1} ${at.info.name.replaceAll("_", " ")}`);
-  const canvas = part.children[1].firstElementChild;
-  const all = queries.flatMap((_, r) => keys.map((_, k) => value(r, k)));
-  own.score ||= niceMost(all);
-  draw.cellMap(canvas, {
-    rows: queries.length, columns: keys.length, left: 62, top: 26, bottom: 2, right: 2, maxCell: 40, gap: 1.5,
-    value, state: cellState(at.info, at.layer, queries, keys, value), scale: { max: own.score || 1, diverging: true },
-    rowLabels: queries.map((q) => shown(q.token)), columnLabels: keys.map((_, i) => String(i)), selected: selected(world),
-  });
-  set(canvas, "aria-label", all.some(Number.isFinite) ? `Gradient of scores: largest size ${figure(Math.max(...all.filter(Number.isFinite).map(Math.abs)), 4)}` : "Gradient of scores: after backward");
-  scale(part, own.score ? `−${figure(own.score)}` : "", own.score ? `+${figure(own.score)}` : "", "", () => (own.score = 0), () => scoreMap(part, element, world));
-}
-
-/** @param {World} world */
-function selected(world) {
-  const { row, key, locked } = read.focus(world);
-  return locked && key !== null ? { row, column: key } : null;
-}
-
-/** @param {any} part @param {HTMLElement} element @param {World} world */
-function positionMap(part, element, world) {
-  const own = /** @type {{position: number}} */ (scales.get(element));
-  const all = depths(world.schema?.taps ?? []);
-  const rows = read.rows(world, "t");
-  const b = read.request(world);
-  const first = read.relation(world) ? 1 : 0;
-  const found = all.map((_, i) => world.values("training", i + first)[0]);
-  const value = (/** @type {number} */ d, /** @type {number} */ t) => (found[d] ? found[d].at(Math.min(b, found[d].shape[0] - 1), t) : NaN);
-  const focus = read.focus(world);
-  const flat = all.flatMap((_, d) => rows.map((_, t) => value(d, t)));
-  text(part.firstElementChild.lastElementChild, "‖∂L/∂h‖");
-  const canvas = part.children[1].firstElementChild;
-  draw.cellMap(canvas, {
-    rows: all.length, columns: rows.length, left: 86, top: 26, bottom: 2, right: 2, maxCell: 40, gap: 1.5, value,
-    state: (d, t) => (rows[t].state === "padded" && !(value(d, t) > 0) ? "padded" : Number.isNaN(value(d, t)) ? "later" : "ok"), scale: { max: own.position, decades: DECADES },
-    rowLabels: all.map((d) => d.name), columnLabels: rows.map((_, i) => String(i)), roles: ["p", "q"],
-    selected: null, hover: null,
-  });
-  const worst = focus.row >= 0 && all.length ? value(0, focus.row) : NaN;
-  set(canvas, "aria-label", Number.isFinite(worst) ? `Gradient norm by position and depth; at the output, row ${focus.row}: ${figure(worst)}` : "Gradient norm by position and depth: after backward");
-  scale(part, figure(own.position / 10 ** DECADES), figure(own.position), "log", () => (own.position = niceMost(flat) || own.position), () => positionMap(part, element, world));
-}
-
-/** @param {any} part @param {string} low @param {string} high @param {string} said @param {() => any} fit @param {() => void} again */
-function scale(part, low, high, said, fit, again) {
-  const [a, , b, words, button] = part.lastElementChild.children;
-  text(a, low);
-  text(b, high);
-  text(words, said);
-  button.onclick = () => {
-    fit();
+  const folds = all.every((g) => own.folded.has(g.key));
+  text(foot.firstElementChild, folds ? msg`open all` : msg`fold all`);
+  foot.firstElementChild.onclick = () => {
+    own.folded = new Set(folds ? [] : all.map((g) => g.key));
     again();
   };
+  const ends = own.log ? (own.bars ? [tickText(10 ** own.bars.low), tickText(10 ** own.bars.high)] : ["", ""]) : ["0", own.largest ? figure(own.largest) : ""];
+  ends.forEach((said, i) => text(foot.children[1].children[i], said));
+  foot.lastElementChild.onclick = () => {
+    Object.assign(own, { bars: null, largest: 0 });
+    again();
+  };
+}
+
+/** One line of the list: a group, or a parameter of it.
+ * @param {any} button @param {{group: Group, parameter: Parameter | null}} item @param {(value: number | null) => number} long @param {Own} own @param {World} world @param {Context} context @param {() => void} again */
+function line(button, { group, parameter }, long, own, world, context, again) {
+  const [name, bar, value, moved] = button.children;
+  const it = parameter ?? group;
+  const known = it.value !== null;
+  set(button, "class", `norm${known ? (Number.isFinite(it.value) ? "" : " bad") : " todo"}`);
+  set(button, "aria-pressed", parameter ? String(world.look.path === `parameter.${parameter.path}`) : null);
+  set(button, "aria-expanded", parameter ? null : String(!own.folded.has(group.key)));
+  set(button, "title", parameter ? parameter.path : msg`${group.name}: all its parameters together`);
+  button.onclick = () => {
+    if (parameter) return context.look({ path: `parameter.${parameter.path}` });
+    if (!own.folded.delete(group.key)) own.folded.add(group.key);
+    again();
+  };
+  text(name, it.name);
+  const scale = `scaleX(${known ? long(it.value).toFixed(4) : 0})`;
+  if (bar.firstElementChild.style.transform !== scale) bar.firstElementChild.style.transform = scale;
+  text(value, known ? figure(/** @type {number} */ (it.value)) : "–");
+  text(moved, it.moved === null ? "–" : Number.isNaN(it.moved) ? msg`from 0` : `${figure(it.moved * 100, 2)}%`);
+}
+
+/** @param {any} left @param {Group[]} all @param {World} world */
+function summary(left, all, world) {
+  const training = world.opened?.scenario?.training ?? {};
+  const clip = clipping(world.moved?.train, training.clip_norm, normSoFar(all));
+  const [name, norm, , factor, said] = left.children[4].children;
+  [[name, clip.name], [norm, clip.norm], [factor, clip.factor], [said, clip.said]].forEach(([place, words]) => text(place, words));
+  const limit = training.clip_norm === null ? msg`no clipping` : msg`clip norm ${training.clip_norm ?? ""}`;
+  const optimizer = training.optimizer === "sgd" ? "SGD" : "AdamW";
+  text(left.lastElementChild, `${optimizer}, ${msg`learning rate ${training.learning_rate ?? ""}`}, ${limit}`);
+}
+
+/** Rows of one owner without what is only padding: one padded row stands for all of them.
+ * @param {World} world @param {"s" | "t"} owner */
+function real(world, owner) {
+  const all = read.rows(world, owner);
+  const end = read.lastKnown(all) + 1;
+  return { rows: all.slice(0, Math.min(all.length, end + 1)), padded: all.length - end };
+}
+
+/** @param {{rows: read.Row[], padded: number}} of */
+const names = ({ rows, padded }) => numbered(rows.map((r) => shown(r.token)), 0, rows.length).map((name, i) => (rows[i].state === "padded" && padded > 1 ? `${shown(rows[i].token)} ×${padded}` : name));
+
+/** @param {Own} own @param {World} world @param {Context} context */
+function scoreMap(own, world, context) {
+  const at = read.relation(world);
+  if (!at) return;
+  const { element, panel: p } = own.panels.score;
+  pick(/** @type {any} */ (element.querySelector("select")), world, at, context);
+  const [queries, keys] = [real(world, at.info.query), real(world, at.info.key)];
+  const mask = read.visibility(at.info, at.layer);
+  const open = reached(world, read.scope(at.info, at.layer));
+  const cells = read.cells(world.values("training", 0)[0], read.request(world), at.head);
+  const state = (/** @type {number} */ r, /** @type {number} */ k) => (queries.rows[r].state === "padded" || keys.rows[k].state === "padded" ? "padded" : !mask.allows(r, k) ? (mask.own(r, k) === false ? "user" : "model") : open ? "ok" : "later");
+  const value = (/** @type {number} */ r, /** @type {number} */ k) => (state(r, k) === "ok" ? cells(r, k) : NaN);
+  const top = open ? extremes(queries.rows.length, keys.rows.length, value) : null;
+  own.score = widened(own.score, top?.largest ? [top.largest.value] : []);
+  const { row, key, locked } = read.focus(world);
+  const chosen = locked && key !== null ? { row, column: key } : null;
+  const said = (/** @type {{row: number, column: number} | null} */ cell) => scoreWords(cell ?? chosen ?? (top?.largest ?? null), !cell && !chosen, queries.rows, keys.rows, state, value);
+  p.picture = {
+    rows: queries.rows.length, columns: keys.rows.length, value, state, scale: { max: own.score || 1, diverging: true }, rowLabels: names(queries), roles: ["q", "k"], left: 70, selected: chosen, said,
+    described: top?.largest ? msg`Gradient of the scores: largest size ${figure(Math.abs(top.largest.value), 4)}` : msg`Gradient of the scores: after backward`,
+    chosen: (cell) => context.look({ lock: { row: cell.row, key: cell.column } }),
+  };
+  show(p);
+  printScale(element, own.score ? `−${tickText(own.score)}` : "", own.score ? `+${tickText(own.score)}` : "", p.bins || msg`signed`, () => {
+    own.score = 0;
+    scoreMap(own, world, context);
+  });
+}
+
+/** @param {{row: number, column: number} | null} cell @param {boolean} most @param {read.Row[]} queries @param {read.Row[]} keys @param {(r: number, k: number) => string} state @param {(r: number, k: number) => number} value @returns {[string, string]} */
+function scoreWords(cell, most, queries, keys, state, value) {
+  if (!cell || !queries[cell.row] || !keys[cell.column]) return [msg`after backward`, ""];
+  const what = /** @type {Record<string, string>} */ ({ later: msg`not computed yet`, model: msg`masked by the program: 0`, user: msg`masked by you: 0`, padded: msg`padded` })[state(cell.row, cell.column)] ?? figure(value(cell.row, cell.column), 4);
+  return [most ? msg`largest: ${what}` : what, msg`query ${cell.row} ${shown(queries[cell.row].token)}, key ${cell.column} ${shown(keys[cell.column].token)}`];
+}
+
+/** Which head is shown, as one list of all.
+ * @param {HTMLSelectElement} select @param {World} world @param {{info: any, layer: number, head: number}} at @param {Context} context */
+function pick(select, world, at, context) {
+  const all = (world.opened?.relations ?? []).flatMap((/** @type {any} */ r) => Array.from({ length: r.layers * r.heads }, (_, i) => ({ name: r.name, layer: Math.floor(i / r.heads), head: i % r.heads })));
+  const key = (/** @type {any} */ o) => `${o.name} ${o.layer} ${o.head}`;
+  list(select, all, key, (o) => h("option", { value: key(o) }, `L${o.layer + 1} H${o.head + 1} ${o.name.replaceAll("_", " ")}`));
+  const now = key({ name: at.info.name, layer: at.layer, head: at.head });
+  if (select.value !== now) select.value = now;
+  select.onchange = () => {
+    const chosen = all.find((/** @type {any} */ o) => key(o) === select.value);
+    if (chosen) context.look({ relation: chosen.name, layer: chosen.layer, head: chosen.head, path: null, op: null });
+  };
+}
+
+/** @param {Own} own @param {World} world @param {Context} context */
+function positionMap(own, world, context) {
+  const { element, panel: p } = own.panels.position;
+  const taps = world.schema?.taps ?? [];
+  const first = (read.relation(world) ? 1 : 0) + (own.owner === "s" ? depths(taps).length : 0);
+  const all = depths(taps, own.owner);
+  const of = real(world, own.owner);
+  const b = read.request(world);
+  const found = all.map((_, i) => world.values("training", i + first)[0]);
+  const open = all.map((d) => reached(world, d.scope));
+  const state = (/** @type {number} */ d, /** @type {number} */ t) => (of.rows[t].state === "padded" ? "padded" : open[d] && found[d] ? "ok" : "later");
+  const value = (/** @type {number} */ d, /** @type {number} */ t) => (state(d, t) === "ok" ? found[d].at(Math.min(b, found[d].shape[0] - 1), t) : NaN);
+  const ends = extremes(all.length, of.rows.length, value);
+  own.position = powers(all.flatMap((_, d) => of.rows.map((_, t) => value(d, t))), own.position);
+  const scale = own.position ?? { low: -4, high: 0 };
+  const focus = read.focus(world);
+  const own_row = focus.locked && read.relation(world)?.info.query === own.owner;
+  const depth = all.findIndex((d) => d.path === world.look.path);
+  p.picture = {
+    rows: all.length, columns: of.rows.length, value, state, scale: { max: 10 ** scale.high, decades: scale.high - scale.low }, rowLabels: all.map((d) => d.name), roles: ["p", own.owner === "t" ? "q" : "k"], left: 88,
+    selected: own_row && depth >= 0 && of.rows[focus.row] ? { row: depth, column: focus.row } : null,
+    said: (cell) => positionWords(cell, all, of.rows, state, value, ends),
+    described: ends.largest ? positionWords(null, all, of.rows, state, value, ends).join("; ") : msg`Gradient norm by position and depth: after backward`,
+    chosen: (cell) => {
+      const at = read.relation(world);
+      const lock = at && at.info.query === own.owner && of.rows[cell.column].state !== "padded" ? { lock: { row: cell.column, key: at.info.key === at.info.query ? cell.column : 0 } } : {};
+      context.look({ path: all[cell.row].path, ...lock });
+    },
+  };
+  show(p);
+  printScale(element, own.position ? `≤ ${tickText(10 ** scale.low)}` : "", own.position ? tickText(10 ** scale.high) : "", p.bins || msg`log`, () => {
+    own.position = null;
+    positionMap(own, world, context);
+  });
+}
+
+/** @param {{row: number, column: number} | null} cell @param {{name: string}[]} all @param {read.Row[]} rows @param {(d: number, t: number) => string} state @param {(d: number, t: number) => number} value @param {ReturnType<typeof extremes>} ends @returns {[string, string]} */
+function positionWords(cell, all, rows, state, value, ends) {
+  const place = (/** @type {{row: number, column: number}} */ c) => msg`${all[c.row].name}, row ${c.column} ${shown(rows[c.column].token)}`;
+  if (cell) {
+    const what = state(cell.row, cell.column);
+    return [what === "ok" ? figure(value(cell.row, cell.column), 4) : what === "padded" ? msg`padded` : msg`not computed yet`, place(cell)];
+  }
+  if (!ends.largest || !ends.smallest) return [msg`after backward`, ""];
+  return [msg`largest ${figure(ends.largest.value, 2)}: ${place(ends.largest)}`, msg`smallest ${figure(ends.smallest.value, 2)}: ${place(ends.smallest)}`];
 }

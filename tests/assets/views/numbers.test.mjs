@@ -1,14 +1,11 @@
-/** What the inspector, the training views and the charts compute from recorded numbers. */
+/** What the inspector computes from recorded numbers. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { arithmetic, matrix, statistics } from "../../../assets/lib/arithmetic.mjs";
-import { lines, lossSum } from "../../../assets/views/batch.mjs";
-import { added, mark, positive, ticks } from "../../../assets/views/charts.mjs";
 import inspector, { chosen, contract, search } from "../../../assets/views/inspector.mjs";
-import { bars, clipping, default as trainingView, depths, niceMost } from "../../../assets/views/training.mjs";
 import { known, request, row, taps, training, world } from "./world.mjs";
 
 const worked = JSON.parse(readFileSync(new URL("../../fixtures/worked_numbers.json", import.meta.url)));
@@ -77,63 +74,4 @@ test("the inspector watches what it shows and no more", () => {
   assert.deepEqual(inspector.wants(world()).map((s) => s.path.split(".").at(-1)), ["weights", "scores", "v", "mixed"]);
   assert.deepEqual(inspector.wants(world({}, { path: "logits" })).map((s) => s.path.split(".").at(-1)), ["weights", "scores", "logits"]);
   assert.deepEqual(inspector.wants(training({}, { path: "logits" })).map((s) => s.side ?? "value"), ["value", "value", "value", "gradient"]);
-});
-
-test("depths are what each operation gives to the next, from the output back", () => {
-  assert.deepEqual(depths(taps).map((d) => d.name), ["L2 cross", "L1 self", "embedding"]);
-  const sides = trainingView.wants(training()).map((s) => [s.side, s.reduce ?? "none"]);
-  assert.deepEqual(sides, [["gradient", "none"], ["gradient", "norm"], ["gradient", "norm"], ["gradient", "norm"]]);
-});
-
-test("parameters lie on a logarithmic scale, and what is not finite is marked", () => {
-  const all = bars([["decoder.layer0.self.W_Q.weight", 1], ["decoder.layer0.self.W_Q.bias", 1e-6], ["head.weight", "NaN"]]);
-  assert.deepEqual(all.map((b) => [b.name, b.finite]), [["head", false], ["L1 self W_Q bias", true], ["L1 self W_Q", true]]);
-  assert.ok(all[2].share > 0.8 && all[2].share < 0.9);
-  assert.equal(all[1].share, 0.01);
-});
-
-test("clipping in words, and a scale that reads well", () => {
-  assert.deepEqual(clipping({ norm: 1.88, clip_factor: 0.5319 }, 1), { norm: "1.880", factor: "0.532", said: "1 / 1.880" });
-  assert.equal(clipping({ norm: 0.4, clip_factor: 1 }, 1).said, "within 1");
-  assert.equal(clipping({ norm: null, clip_factor: null }, 1).said, "after backward");
-  assert.equal(clipping({ norm: 2, clip_factor: 1 }, null).said, "no limit");
-  assert.deepEqual([niceMost([0.03, -0.07]), niceMost([4.2]), niceMost([NaN, 0])], [0.1, 5, 0]);
-});
-
-test("three masks of a training row are three things", () => {
-  const all = lines(training({}, { request: 1, relation: "target_self", layer: 0 }));
-  assert.deepEqual(all.map((l) => [l.open, l.keys, l.valid, l.counts]), [[1, 2, true, true], [2, 2, true, true], [2, 2, false, false]]);
-  assert.ok(all.every((l) => !l.leak));
-  const open = training({}, { relation: "target_self", layer: 0 });
-  open.opened.relations[1].masks[0] = { program: "full", parameter: 0, cells: [], own: true };
-  assert.deepEqual(lines(open).map((l) => l.leak), [true, true, false]);
-});
-
-test("a loss that is not a number is not a loss that is missing", () => {
-  const rows = training().moved.train.rows.map((s) => s.map((r, i) => ({ ...r, loss: ["NaN", 1, null][i] })));
-  assert.deepEqual(lines(training({ rows })).map((l) => l.loss), [NaN, 1, null]);
-});
-
-test("the loss is a mean over the rows that count", () => {
-  assert.equal(lossSum(training().moved.train), "5 rows count");
-  assert.equal(lossSum({ ...training().moved.train, loss: 0.78 }), "3.90 / 5 rows = 0.780");
-  assert.equal(lossSum(null), "");
-});
-
-test("a logarithmic axis has few marks", () => {
-  assert.deepEqual(ticks([0.03, 6, null]), [0.1, 1, 10]);
-  assert.deepEqual(ticks([1.1, 4]), [0.5, 1, 2, 5]);
-  assert.deepEqual(ticks([1e-7, 100]), [1e-7, 1e-4, 0.1, 100]);
-  assert.deepEqual([ticks([5.361]), ticks([])], [[1, 10], []]);
-});
-
-test("a chart is continued, or set anew when the curve is another one", () => {
-  const curve = (updates, loss) => ({ updates, loss, norm: loss, validation: [] });
-  const first = mark(curve([1, 2], [5, 4]));
-  assert.equal(added(first, curve([1, 2, 3], [5, 4, 3])), 2);
-  assert.equal(added(first, curve([1, 2], [5, 4])), 2);
-  assert.equal(added(first, curve([1], [5])), null);
-  assert.equal(added(first, curve([1, 2], [5, 3.5])), null);
-  assert.equal(added(mark(curve([], [])), curve([1], [5])), 0);
-  assert.deepEqual(positive([1, 0, "NaN", "Infinity", 2]), [1, null, null, null, 2]);
 });

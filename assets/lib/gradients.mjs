@@ -1,0 +1,206 @@
+// @ts-check
+/** Where a gradient goes: parameters in groups, outputs by depth, scales and extremes, and a long map in bins. Pure. */
+
+import { msg } from "./language.mjs";
+import * as read from "./reads.mjs";
+import { figure, number, opName, severalStacks } from "./words.mjs";
+
+/** @typedef {import("./types").World} World */
+
+const DEPTHS = 20;
+
+/** Taps whose gradient is shown by position: what each operation gives to the next, one vector a row of this owner.
+ * @param {any[]} taps of the schema @param {"s" | "t"} [owner] @returns {{path: string, name: string, scope: string}[]} from the output back to the input */
+export function depths(taps, owner = "t") {
+  /** @type {Map<string, string>} */
+  const last = new Map();
+  for (const t of taps) if (t.type === "hidden" && t.gradient && t.axes.join(" ") === `b ${owner} d`) last.set(scopeOf(t.path), t.path);
+  const several = severalStacks([...last.keys()]);
+  return [...last].map(([scope, path]) => ({ path, scope, name: opName(scope, several).replace(/^(dec|enc) /, "") })).reverse().slice(0, DEPTHS);
+}
+
+/** @param {string} path */
+const scopeOf = (path) => path.slice(0, path.lastIndexOf(".")) || path;
+
+/** Whether the backward pass of this update has reached an operation, as far as the op cursor tells.
+ * @param {World} world @param {string} scope */
+export const reached = (world, scope) => !!world.moved?.train?.parameter_norms && !read.before(world, scope);
+
+/** @typedef {{path: string, name: string, value: number | null, moved: number | null}} Parameter value: its gradient's norm; moved: ‖ΔW‖ / ‖W‖, NaN where ‖W‖ was 0; null: not computed yet */
+/** @typedef {{key: string, name: string, value: number | null, whole: boolean, moved: number | null, parameters: Parameter[]}} Group whole: the gradients of all its parameters are known */
+
+/** All parameters, grouped by the operation that they belong to, from the output back to the input.
+ * @param {World} world @returns {Group[]} */
+export function groups(world) {
+  const { norms, moves } = measured(world);
+  const found = layout(world.schema?.taps ?? NONE);
+  return found.map(({ scope, name, parameters }) => {
+    const open = reached(world, scope);
+    const all = parameters.map((p) => ({ ...p, value: open ? (norms.get(p.path) ?? null) : null, moved: ratio(moves.get(p.path)) }));
+    const known = all.flatMap((p) => (p.value === null ? [] : [p.value]));
+    const sums = parameters.map((p) => moves.get(p.path)).reduce((/** @type {number[] | null} */ a, m) => (a && m ? [a[0] + m[0] ** 2, a[1] + m[1] ** 2] : null), [0, 0]);
+    return { key: scope, name, value: known.length ? Math.hypot(...known) : null, whole: known.length === all.length, moved: ratio(sums?.map(Math.sqrt)), parameters: all };
+  });
+}
+
+/** @type {any[]} */
+const NONE = [];
+
+/** @param {number[] | undefined} pair what was added, what was there */
+const ratio = (pair) => (pair ? (pair[1] ? pair[0] / pair[1] : pair[0] ? NaN : 0) : null);
+
+/** @param {World} world */
+function measured(world) {
+  const train = world.moved?.train;
+  const end = read.operations(world).at(-1); // what the optimizer did comes after the last operation
+  /** @type {Map<string, number>} */
+  const norms = new Map((train?.parameter_norms ?? []).map((/** @type {any} */ [name, value]) => [name, number(value)]));
+  /** @type {Map<string, number[]>} */
+  const moves = new Map((end && read.before(world, end) ? [] : (train?.parameter_moves ?? [])).map((/** @type {any} */ [name, ...pair]) => [name, pair.map(number)]));
+  return { norms, moves };
+}
+
+/** @typedef {{scope: string, name: string, parameters: {path: string, name: string}[]}} Place */
+/** Found once for each schema, which never changes. @type {WeakMap<any[], Place[]>} */
+const layouts = new WeakMap();
+
+/** @param {any[]} taps */
+function layout(taps) {
+  let found = layouts.get(taps);
+  if (!found) layouts.set(taps, (found = arrange(taps)));
+  return found;
+}
+
+/** @param {any[]} taps @returns {Place[]} */
+function arrange(taps) {
+  const scopes = [...new Set(taps.filter((t) => t.type !== "parameter").map((t) => scopeOf(t.path)))].sort((a, b) => b.length - a.length);
+  const paths = taps.filter((t) => t.type === "parameter").map((t) => t.path.replace("parameter.", ""));
+  const several = severalStacks(paths);
+  /** @type {Map<string, Map<string, string[]>>} */
+  const all = new Map();
+  for (const path of paths) {
+    const scope = scopes.find((s) => path.startsWith(`${s}.`)) ?? path.split(".")[0];
+    const modules = all.get(scope) ?? new Map();
+    all.set(scope, modules);
+    const module = scopeOf(path);
+    modules.set(module, [...(modules.get(module) ?? []), path]);
+  }
+  return [...all].reverse().map(([scope, modules]) => ({
+    scope, name: opName(scope, several),
+    parameters: [...modules].reverse().flatMap(([, own]) => own.map((path) => ({ path, name: path.slice(scope.length + 1).replace(/\.?weight$/, "").replaceAll(".", " ") || path }))),
+  }));
+}
+
+/** The norm of all gradients that are known, and whether that is all of them.
+ * @param {Group[]} all */
+export function normSoFar(all) {
+  const known = all.flatMap((g) => g.parameters.flatMap((p) => (p.value === null ? [] : [p.value])));
+  return { norm: known.length ? Math.hypot(...known) : null, whole: all.every((g) => g.whole) };
+}
+
+/** Norm, factor and what that means, in words; before the clip as what it will be.
+ * @param {any} train a TrainView @param {number | null | undefined} limit @param {{norm: number | null, whole: boolean}} sofar */
+export function clipping(train, limit, sofar) {
+  if (!train || sofar.norm === null) return { name: msg`norm of all`, norm: "–", factor: "–", said: msg`after backward` };
+  const none = limit === null || limit === undefined;
+  if (!sofar.whole) {
+    const said = none ? msg`no limit` : sofar.norm > limit ? msg`above ${limit} already: it will be clipped` : msg`a lower bound`;
+    return { name: msg`norm so far`, norm: figure(sofar.norm), factor: none || !(sofar.norm > limit) ? "–" : `≤ ${figure(limit / sofar.norm)}`, said };
+  }
+  const norm = train.norm === null ? sofar.norm : number(train.norm);
+  const name = msg`norm of all`;
+  if (!Number.isFinite(norm)) return { name, norm: figure(norm), factor: msg`none`, said: msg`not finite: the update is not made` };
+  const factor = train.clip_factor === null ? (none || norm <= limit ? 1 : limit / norm) : number(train.clip_factor);
+  const said = none ? msg`no limit` : factor < 1 ? `${limit} / ${figure(norm)}` : msg`within ${limit}`;
+  return { name, norm: figure(norm), factor: figure(factor), said: train.clip_factor === null ? `${said}, ${msg`to come`}` : said };
+}
+
+/** A scale from 0 that stands is only widened, where values would leave it.
+ * @param {number} stands 0: by these values @param {number[]} values */
+export function widened(stands, values) {
+  const most = niceMost(values);
+  return most > stands ? most : stands;
+}
+
+/** The largest finite size, rounded up to 1, 2 or 5 times a power of ten: a scale that reads well.
+ * @param {number[]} values */
+export function niceMost(values) {
+  const most = values.reduce((a, v) => (Number.isFinite(v) ? Math.max(a, Math.abs(v)) : a), 0);
+  if (!most) return 0;
+  const ten = 10 ** Math.floor(Math.log10(most));
+  return Number(([1, 2, 5, 10].find((m) => m * ten >= most * 0.999) ?? 10) * ten).valueOf();
+}
+
+/** @typedef {{low: number, high: number}} Powers of ten that a logarithmic scale spans */
+
+/** Whole powers of ten round the positive values, three of them at least; the smallest tenth of the values may lie below.
+ * A scale that stands is only widened upwards, where values would leave it: it does not move under who compares.
+ * @param {number[]} values @param {Powers | null} [stands] @returns {Powers | null} */
+export function powers(values, stands = null) {
+  const logs = values.filter((v) => v > 0 && Number.isFinite(v)).map(Math.log10).sort((a, b) => a - b);
+  if (!logs.length) return stands;
+  const high = Math.ceil(logs[logs.length - 1] - 1e-9) + 0; // not -0
+  if (stands) return high > stands.high ? { low: stands.low, high } : stands;
+  return { low: Math.min(high - 3, Math.floor(logs[Math.floor(logs.length / 10)] + 1e-9)), high };
+}
+
+/** A value's place on such a scale, 0..1; what is below it has a sliver.
+ * @param {number} value @param {Powers} scale */
+export function share(value, { low, high }) {
+  if (!(value > 0)) return 0;
+  return Math.max(0.012, Math.min(1, (Math.log10(value) - low) / (high - low)));
+}
+
+/** Where a map is largest and where it is smallest without being 0; how many cells are 0.
+ * @param {number} rows @param {number} columns @param {(row: number, column: number) => number} value NaN: nothing there
+ * @typedef {{row: number, column: number, value: number}} Cell @returns {{largest: Cell | null, smallest: Cell | null, zeros: number}} */
+export function extremes(rows, columns, value) {
+  let [largest, smallest, zeros] = /** @type {[Cell | null, Cell | null, number]} */ ([null, null, 0]);
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      const v = value(row, column);
+      const size = Math.abs(v);
+      if (!Number.isFinite(v)) continue;
+      if (size === 0) zeros++;
+      else if (!smallest || size < Math.abs(smallest.value)) smallest = { row, column, value: v };
+      if (size > 0 && (!largest || size > Math.abs(largest.value))) largest = { row, column, value: v };
+    }
+  }
+  return { largest, smallest, zeros };
+}
+
+/** How many cells of one axis go into one bin, so that at most `most` are shown: 1, 2, 4, 8, ...
+ * @param {number} count @param {number} most */
+export function binOf(count, most) {
+  let size = 1;
+  while (Math.ceil(count / size) > Math.max(1, most)) size *= 2;
+  return size;
+}
+
+/** A map with each bin as one cell: of what is in it, the value with the largest size (one that is not finite before all).
+ * @template S @param {{rows: number, columns: number, value: (row: number, column: number) => number, state: (row: number, column: number) => S | "ok"}} map
+ * @param {number} tall rows @param {number} wide columns a bin */
+export function binned(map, tall, wide) {
+  if (tall === 1 && wide === 1) return map;
+  const [rows, columns] = [Math.ceil(map.rows / tall), Math.ceil(map.columns / wide)];
+  const values = new Float64Array(rows * columns);
+  /** @type {(S | "ok")[]} */
+  const states = [];
+  for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) {
+    const [state, value] = bin(map, r * tall, c * wide, tall, wide);
+    states.push(state);
+    values[r * columns + c] = value;
+  }
+  return { rows, columns, value: (/** @type {number} */ r, /** @type {number} */ c) => values[r * columns + c], state: (/** @type {number} */ r, /** @type {number} */ c) => states[r * columns + c] };
+}
+
+/** @param {any} map @param {number} row @param {number} column @param {number} tall @param {number} wide @returns {[any, number]} */
+function bin(map, row, column, tall, wide) {
+  let [state, value] = [map.state(row, column), 0];
+  for (let r = row; r < Math.min(map.rows, row + tall); r++) for (let c = column; c < Math.min(map.columns, column + wide); c++) {
+    if (map.state(r, c) !== "ok") continue;
+    const v = map.value(r, c);
+    if (state !== "ok" || !Number.isFinite(v) || (Number.isFinite(value) && Math.abs(v) > Math.abs(value))) [state, value] = ["ok", v];
+  }
+  return [state, value];
+}
