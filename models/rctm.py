@@ -1,0 +1,136 @@
+"""RCTM I: a convolutional source model conditions a recurrent target language model (source text 000, section 0x0E.2).
+
+    source   E_1 = rows        E_i = sigmoid(K_i * E_(i-1)),  K_i one kernel of width i for each of the d places, i = 2, 3, ...
+             ends with as many columns as there are left, m, in one more kernel L_m: e = sigmoid(L_m * E)
+    target   h_t = sigmoid(R h_(t-1) + I y_(t-1) + S e)        logits_t = O h_t
+
+Kalchbrenner and Blunsom 2013, "Recurrent Continuous Translation Models", EMNLP, sections 3.1 and 3.2. The source is not read by a
+recurrence and no state is handed over: one vector e joins every target update. (The paper's target vocabulary is split in
+classes; here it is small and has one softmax.)
+
+Axes: b request, s source row (of a column: its first row), t target row, d token vector and column, n target state, v vocabulary
+entry.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from models import Capabilities, Inputs, Outputs, Rows, Spec
+from models.parts.tap import Tap
+from models.recurrent import setting
+
+SOURCE_ROWS, TARGET_ROWS = 128, 129
+WIDEST = math.ceil(math.sqrt(2 * SOURCE_ROWS))  # kernels of width 2 to this shrink the longest source to one kernel's width
+
+
+@dataclass(frozen=True)
+class Config:
+    """One width for token vectors and columns, as in the paper."""
+
+    d_token: int = setting(64, "Column width d", "of token vectors, and of every column of the source model", low=4, high=128)
+    width: int = setting(96, "State width n", "of the target language model", low=4, high=128)
+
+
+@dataclass(frozen=True)
+class ConditionedState:
+    """Target rows known `[b]`, the target state `[b, n]`, and e `[b, d]` once a source was encoded."""
+
+    lengths: Tensor
+    hidden: Tensor
+    summary: Tensor | None
+
+    def kept(self) -> dict[str, tuple[Tensor, str, bool]]:
+        source = {} if self.summary is None else {"encoder.summary": (self.summary, "b d", False)}
+        return {**source, "decoder.hidden": (self.hidden, "b n", False)}
+
+
+class SourceModel(nn.Module):
+    """Convolutions of width 2, 3, 4, ... over the source until one column is left."""
+
+    def __init__(self, config: Config, vocabulary: int) -> None:
+        super().__init__()
+        d = config.d_token
+        self.token = nn.Embedding(vocabulary, d)
+        widths = range(2, WIDEST + 1)
+        self.K = nn.ParameterList(nn.Parameter(torch.randn(d, i) / math.sqrt(i)) for i in widths)
+        self.L = nn.ParameterList(nn.Parameter(torch.randn(d, i) / math.sqrt(i)) for i in widths)
+
+    def forward(self, source: Rows, tap: Tap) -> Tensor:
+        """Source rows to one vector `[b, d]`; a source of one row is its own column."""
+        x = tap("token", self.token(tap("ids", source.values, "b s", "ids")), "b s d")
+        left = source.lengths
+        for i, kernel in enumerate(self.K, 2):
+            goes_on = left > i  # at least two columns stay: the last kernel ends the rest
+            if not bool(goes_on.any()):
+                break
+            folded = tap(f"columns{i}", torch.where(goes_on[:, None, None], convolve(x, kernel), x), "b s d")
+            x, left = folded, torch.where(goes_on, left - i + 1, left)
+        ends = [x[:, 0], *(convolve(x, kernel)[:, 0] for kernel in self.L[: max(0, int(left.max()) - 1)])]
+        last = (left - 1).clamp(min=0)
+        return tap("summary", torch.stack(ends, 1)[torch.arange(len(x)), last], "b d", "state")
+
+
+def convolve(x: Tensor, kernel: Tensor) -> Tensor:
+    """`[b, s, d]` with one kernel `[d, i]` for each place: column a from columns a to a + i - 1; the last i - 1 are of no use."""
+    padded = nn.functional.pad(x, (0, 0, 0, kernel.shape[1] - 1))
+    return torch.sigmoid((padded.unfold(1, kernel.shape[1], 1) * kernel).sum(-1))
+
+
+class RCTM(nn.Module):
+    """The source model's vector in every update of the target's recurrent language model."""
+
+    def __init__(self, config: Config, source_vocabulary: int, vocabulary: int) -> None:
+        super().__init__()
+        self.config, d, n = config, config.d_token, config.width
+        self.encoder, self.target = SourceModel(config, source_vocabulary), nn.Embedding(vocabulary, d)
+        self.R, self.I, self.S = nn.Linear(n, n, bias=False), nn.Linear(d, n), nn.Linear(d, n, bias=False)
+        self.O = nn.Linear(n, vocabulary)
+
+    def initial_state(self, batch: int) -> ConditionedState:
+        like = self.target.weight
+        lengths = torch.zeros(batch, dtype=torch.int64, device=like.device)
+        return ConditionedState(lengths, like.new_zeros(batch, self.config.width), None)
+
+    def forward(self, inputs: Inputs, state: ConditionedState, tap: Tap) -> tuple[Outputs, ConditionedState]:
+        e = state.summary if inputs.source is None else self.encoder(inputs.source, tap / "encoder")
+        if e is None:
+            raise ValueError("source: none given and none encoded before; the first call needs one")
+        target, here = inputs.target, tap / "decoder"
+        y = here("token", self.target(here("ids", target.values, "b t", "ids")), "b t d")
+        conditioned = here("condition", self.S(here("summary", e, "b d", "state")), "b n")
+        given, h, rows = self.I(y) + conditioned[:, None], state.hidden, []
+        for t in range(y.shape[1]):
+            new = here.at("t", t)("hidden", torch.sigmoid(self.R(h) + given[:, t]), "b n", "state")
+            h = torch.where(target.valid[:, t, None], new, h)
+            rows.append(h)
+        hidden = torch.stack(rows, 1) if rows else y.new_zeros(len(y), 0, self.config.width)
+        logits = tap("logits", self.O(hidden), "b t v", "logits")
+        return Outputs("next_token", logits), replace(state, lengths=state.lengths + target.lengths, hidden=h, summary=e)
+
+
+def _build(config: Config, source: int | None, target: int) -> nn.Module:
+    if source is None:
+        raise ValueError("source vocabulary: none given; a translation model needs one")
+    return RCTM(config, source, target)
+
+
+SPEC = Spec(
+    id="rctm",
+    name="RCTM I",
+    family="Recurrent",
+    summary="Convolutions fold the source to one vector, which joins every update of a recurrent language model.",
+    inventory=("A24",),
+    paper="Kalchbrenner and Blunsom 2013, Recurrent Continuous Translation Models, EMNLP",
+    config=Config,
+    build=_build,
+    relations=(),
+    phases=("train", "prefill", "decode"),
+    tasks=("translation",),
+    layers=lambda config: 1,
+    capabilities=Capabilities(has_source=True, largest_rows=TARGET_ROWS),
+)
