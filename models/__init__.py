@@ -12,7 +12,7 @@ Axis vocabulary (one size per letter in one pass; a prime marks the key side of 
     m  both directions of a bidirectional encoder          k  place in a window
     one  a single number
 
-This package knows no web, no files (except checkpoints), no device choice, and nothing of `app`.
+This package knows no web, no files (except the shipped checkpoints and data), no device choice, and nothing of `app`.
 """
 
 from __future__ import annotations

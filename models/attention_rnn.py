@@ -294,7 +294,7 @@ def _spec(id: str, name: str, summary: str, inventory: tuple[str, ...], paper: s
         build=lambda config, source, target: _build(model, config, source, target),
         relations=(CROSS,),
         phases=("train", "prefill", "decode"),
-        tasks=("translation",),
+        tasks=("translation", "dates", "pronunciation"),
         layers=lambda config: 1,
         capabilities=Capabilities(has_source=True, largest_rows=TARGET_ROWS),
     )

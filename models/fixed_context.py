@@ -223,7 +223,7 @@ def _spec(id: str, name: str, summary: str, inventory: str, paper: str, config: 
         build=_build,
         relations=(),
         phases=("train", "prefill", "decode"),
-        tasks=("translation",),
+        tasks=("translation", "dates", "pronunciation"),
         layers=lambda config: config.layers,
         capabilities=Capabilities(has_source=True, largest_rows=129),
     )

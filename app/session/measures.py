@@ -13,8 +13,10 @@ from app.session.training import draw
 from models import Inputs, Relation, Rows, Spec
 from models.parts.tap import OFF, Recorder
 from models.tasks import BOS, EOS, Example, Task
+from models.tasks.dyck import CLOSES, Dyck
 from models.tasks.language_model import LanguageModel
 from models.tasks.objective import batch, decision_rows, pad, shift
+from models.tasks.pronunciation import Pronunciation
 from models.tasks.translation import Translation
 
 BATCH = 64
@@ -26,8 +28,13 @@ def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[
     """Everything that applies to this task, over `size` held-out examples. Plain data, for a checkpoint's provenance."""
     examples = draw_held_out(task, REPORT_SEED, size)
     found: dict[str, Any] = {"validation_loss": validation_loss(model, task, examples), "examples": size}
-    if isinstance(task, Translation):
+    if task.source is not None:
         found["exact"] = exact_match(model, task, examples)
+    if isinstance(task, Pronunciation):
+        found["phone_error_rate"] = phone_error_rate(model, task, examples)
+    if isinstance(task, Dyck):
+        found["closers"] = closers(model, task, examples)
+    if isinstance(task, Translation):
         found["exact_by_clauses"] = {n: exact_match(model, Translation((n, n)), _of_clauses(n, size // 4)) for n in CLAUSES}
         cross = next((r for r in spec.relations if (r.query, r.key) == ("t", "s")), None)
         if cross is not None:
@@ -152,6 +159,51 @@ def best_head(model: nn.Module, task: Translation, relation: Relation, examples:
     shares, _ = aligned(model, task, relation, examples)
     layer, head = divmod(int(shares.argmax()), shares.shape[1])
     return layer, head
+
+
+@torch.no_grad()
+def phone_error_rate(model: nn.Module, task: Task, examples: Sequence[Example], limit: int = 24) -> float:
+    """Edits (insert, delete, replace) that greedy answers need to be the targets, to the number of target sounds."""
+    edits = sounds = 0
+    for some in _batches(examples):
+        source, _ = batch(task, some)
+        answers = greedy_decode(model, source, [[BOS]] * len(some), limit)
+        wanted = [task.target.encode(e.target) for e in some]
+        edits += sum(distance(a, w) for a, w in zip(answers, wanted, strict=True))
+        sounds += sum(map(len, wanted))
+    return edits / sounds
+
+
+def distance(a: Sequence[int], b: Sequence[int]) -> int:
+    """The Levenshtein distance of two sequences."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
+    return row[-1]
+
+
+@torch.no_grad()
+def closers(model: nn.Module, task: Dyck, examples: Sequence[Example]) -> dict[str, Any]:
+    """Of all rows whose next bracket closes: how often the right one is the most probable of the closing ones, and for a read of
+    earlier rows how often its largest weight lies on the row of the bracket that is closed.
+
+    The row that predicts bracket t is given bracket t - 1 and stands at row t (row 0: <bos>); bracket i was given at row i + 1.
+    """
+    ids, right, read, rows = [task.target.ids[b] for b in CLOSES], 0, 0, 0
+    for some in _batches(examples):
+        _, target = batch(task, some)
+        recorder = Recorder()
+        outputs, _ = model(Inputs(shift(target).inputs), model.initial_state(len(some)), recorder)  # type: ignore[operator]
+        weights = recorder.tape.finish().records.get("memory.weights")
+        best = outputs.values[..., ids].argmax(-1)
+        for b, example in enumerate(some):
+            for t, opener in task.openers(example.target).items():
+                right += ids[int(best[b, t])] == task.target.ids[example.target[t]]
+                read += weights is not None and int(weights.value[b, 0, t].argmax()) == opener + 1
+                rows += 1
+    return {"right": right / rows, "rows": rows, **({"reads_opener": read / rows} if weights is not None else {})}
 
 
 PROMPTS = tuple(
