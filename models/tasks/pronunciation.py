@@ -11,7 +11,12 @@ from pathlib import Path
 from models.tasks import SPECIALS, Example, Preset, Split, Vocabulary
 
 FILE = Path(__file__).parent / "data" / "cmudict_sample.txt"
-PHONES = tuple(
+VOWELS = ("AA", "AE", "AH", "AO", "AW", "AY", "EH", "ER", "EY", "IH", "IY", "OW", "OY", "UH", "UW")
+CONSONANTS = (
+    *("B", "CH", "D", "DH", "F", "G", "HH", "JH", "K", "L", "M", "N"),
+    *("NG", "P", "R", "S", "SH", "T", "TH", "V", "W", "Y", "Z", "ZH"),
+)
+PHONES = (*VOWELS, *CONSONANTS)
     [
         "AA",
         "AE",

@@ -28,7 +28,7 @@ def test_dates_are_written_as_babel_writes_them(locale: str) -> None:
 @pytest.mark.parametrize("task", [DATES, PRONUNCIATION], ids=lambda t: t.id)
 def test_every_example_is_in_the_vocabulary_and_splits_share_none(task: Task) -> None:
     assert task.source is not None
-    drawn = {split: [task.example(3, split, i) for i in range(400)] for split in ("train", "held_out")}  # type: ignore[arg-type]
+    drawn = {split: [task.example(3, split, i) for i in range(400)] for split in ("train", "held_out")}
     for example in (*drawn["train"], *drawn["held_out"]):
         ids = [*task.source.encode(example.source or ()), *task.target.encode(example.target)]
         assert UNK not in ids and min(ids) > EOS
