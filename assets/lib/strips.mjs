@@ -2,23 +2,34 @@
 /** The two strips of rows that a read joins: where their places lie, and what is drawn around them. */
 
 import * as draw from "./canvas.mjs";
+import { msg } from "./language.mjs";
 
 /** @typedef {ReturnType<typeof layout>} Layout */
 
-/** Where the places of both strips lie. Pure.
- * @param {number} width seen @param {number} height @param {number} places of the longer strip */
-export function layout(width, height, places) {
+const NARROWEST = { small: 52, wide: 54 };
+export const WIDEST = 92;
+
+/** Where the places of both strips lie. A strip that does not fit pans: above it stands a map of all rows, beside it a place for the
+ * key that is read most and lies outside. Pure.
+ * @param {number} width seen @param {number} height @param {number} places of the longer strip @param {number} [kept] places that are kept free from the start */
+export function layout(width, height, places, kept = places) {
   const small = width < 560;
-  const left = small ? 0 : 128;
-  const slot = Math.max(small ? 58 : 62, Math.min(92, (width - left - 4) / Math.max(1, places)));
+  const gutter = small ? 0 : 128;
+  const least = small ? NARROWEST.small : NARROWEST.wide;
+  const count = Math.max(places, kept, 1);
+  const long = count * least > width - gutter - 2;
+  const slot = long ? (small ? 58 : 66) : Math.min(WIDEST, (width - gutter - 2) / count);
+  const left = gutter + (long ? slot + 18 : 0);
   const pad = slot > 70 ? 8 : 4;
-  const chip = height < 135 ? 24 : 30;
-  const ids = height >= 150;
-  const top = 14;
+  const low = height < 140;
+  const chip = low ? 24 : 30;
+  const ids = height >= (long ? 190 : 150);
+  const map = long ? (low ? 15 : 22) : 0;
+  const top = long ? map + (low ? 15 : 28) : 14;
   const bottom = height - chip - (ids ? 30 : 17);
   return {
-    small, left, slot, pad, chip, ids, top, bottom, size: slot > 80 ? 14 : slot > 66 ? 13 : 12,
-    width: left + places * slot + 4,
+    small, gutter, left, slot, pad, chip, ids, top, bottom, long, map, low, size: slot > 80 ? 14 : slot > 66 ? 13 : slot > 58 ? 12 : 11,
+    width: left + places * slot + 2,
     /** @param {number} i */
     x: (i) => left + i * slot + pad / 2,
     /** @param {number} i */
@@ -59,16 +70,36 @@ export function unknownWord(g, geo, i, y) {
   g.setLineDash([]);
 }
 
+/** Whose rows a strip holds.
+ * @param {string} owner */
+export const stripName = (owner) => (owner === "s" ? msg`Source rows` : msg`Target rows`);
+
 /** Names of the two strips and what their rows do.
  * @param {CanvasRenderingContext2D} g @param {Layout} geo @param {any} info */
 export function gutter(g, geo, info) {
-  const name = (/** @type {string} */ owner) => (owner === "s" ? "Source rows" : "Target rows");
   const [up, down] = [geo.top + geo.chip / 2, geo.bottom + geo.chip / 2];
-  draw.label(g, name(info.key), 0, up - 8, { size: 13, weight: 620, color: "--ink" });
-  draw.tag(g, "K", "k", 0, up + 10);
-  draw.tag(g, "V", "v", 19, up + 10);
-  draw.label(g, "are read", 42, up + 10, { size: 11, color: "--ink-3" });
-  draw.label(g, name(info.query), 0, down - 8, { size: 13, weight: 620, color: "--ink" });
-  draw.tag(g, "Q", "q", 0, down + 10);
-  draw.label(g, "do the reading", 23, down + 10, { size: 11, color: "--ink-3" });
+  strip(g, stripName(info.key), [["K", "k"], ["V", "v"]], geo.long ? msg`in view` : msg`are read`, up);
+  strip(g, stripName(info.query), [["Q", "q"]], msg`do the reading`, down);
+}
+
+/** @param {CanvasRenderingContext2D} g @param {string} name @param {string[][]} tags @param {string} what @param {number} y */
+export function strip(g, name, tags, what, y) {
+  draw.label(g, name, 0, y - 8, { size: 13, weight: 620, color: "--ink" });
+  tags.forEach(([letter, role], i) => draw.tag(g, letter, role, i * 19, y + 10));
+  draw.label(g, what, tags.length * 19 + 4, y + 10, { size: 11, color: "--ink-3" });
+}
+
+/** What the two kinds of ribbons are, where there is room for it.
+ * @param {CanvasRenderingContext2D} g @param {number} from @param {number} to the right edge @param {number} y */
+export function legend(g, from, to, y) {
+  const lines = [["--v-fill", msg`this row’s read`], ["--line-2", msg`earlier rows, main read`]];
+  draw.font(g, 480, 11);
+  const x = to - Math.max(...lines.map(([, said]) => g.measureText(said).width)) - 34;
+  if (x < from) return;
+  lines.forEach(([color, said], i) => {
+    g.fillStyle = draw.css(color);
+    draw.roundRect(g, x, y + i * 18 - 4, 16, 8, 3);
+    g.fill();
+    draw.label(g, said, x + 24, y + i * 18, { size: 11.5 });
+  });
 }
