@@ -18,7 +18,7 @@ const store = new Store();
 const run = new Run({ store, first: data.scenario, onWelcome: () => registry.rewatch() });
 const registry = new Registry({
   store,
-  context: { send: (command) => run.send(command), look: (change) => run.look(change), hover, say },
+  context: { send: (command) => run.send(command), look: (change) => run.look(change), hover, dismiss: () => store.set({ refused: null }), say },
   watch: (selectors) => watch(selectors),
   drawn: (seq) => run.socket.ack(seq),
 });

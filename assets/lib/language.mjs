@@ -12,7 +12,7 @@ export function msg(strings, ...values) {
 }
 
 /** The same in pieces, for a message that holds elements: parts`${chip} takes ${figure}` gives text and elements in the language's order.
- * @template T @param {TemplateStringsArray} strings @param {...T} values @returns {(string | T)[]} */
+ * @template {any[]} V @param {TemplateStringsArray} strings @param {V} values @returns {(string | V[number])[]} */
 export function parts(strings, ...values) {
   return filled(keyOf(strings), values).filter((part) => part !== "");
 }

@@ -8,11 +8,10 @@ import * as read from "./reads.mjs";
 import { places } from "./ribbons.mjs";
 import { arrow, lane } from "./ropes.mjs";
 import { strip, WIDEST } from "./strips.mjs";
-import { figure, number, probability, requestName, shown } from "./words.mjs";
+import { number, probability, requestName, shown } from "./words.mjs";
 
-/** @typedef {import("./types").World} World @typedef {import("./types").Known} Known */
-/** What the physical last slot of a padded request would say, which nobody asks. @typedef {{token: string, probability: number}} Guess */
-/** @typedef {{name: string, rows: import("./ribbons.mjs").Place[], valid: number, decides: number | null, lead: any | null, guess: Guess | null}} Line */
+/** @typedef {import("./types").World} World */
+/** @typedef {{name: string, rows: import("./ribbons.mjs").Place[], valid: number, decides: number | null, lead: any | null, guess: any | null}} Line guess: what the physical last slot would say, which is padding and decides nothing */
 /** @typedef {{lines: Line[], selected: number, computed: boolean, gutter: number, slot: number, chip: number, block: number, room: number, end: number, seen: number, width: number, height: number}} Passes
  * room: of the strips in sight; end: where the decisions stand; seen: width in sight; width, height: of the whole ground, 0 where it fits */
 
@@ -22,37 +21,13 @@ export function shownFor(world) {
   return read.phase(world) === "prefill" && read.requestCount(world) > 1 && at?.info.query === "t" && at.info.key === "t";
 }
 
-/** The logits of the physical last slot of each padded request.
- * @param {World} world @returns {import("./types").Selector[]} */
-export function selectors(world) {
-  const path = world.schema?.taps.find((/** @type {any} */ t) => t.type === "logits")?.path;
-  return path ? padded(world).map((b) => ({ path, index: { b, t: read.requests(world)[b].target.length - 1 }, dtype: "f16" })) : [];
-}
-
-/** @param {World} world requests whose last slot is padding */
-const padded = (world) => read.requests(world).flatMap((r, b) => (r.target.at(-1)?.state === "padded" ? [b] : []));
-
-/** @param {World} world @param {number} b @returns {Guess | null} */
-function guess(world, b) {
-  const known = world.values("read", 1 + padded(world).indexOf(b))[0];
-  if (!known || read.before(world, "logits")) return null;
-  const [row, size] = [known.shape[1] - 1, known.shape[2]];
-  const from = Math.min(b, known.shape[0] - 1);
-  const heat = world.opened?.scenario?.policy?.temperature ?? 1;
-  const logits = Array.from({ length: size }, (_, v) => known.at(from, row, v) / heat);
-  const top = logits.reduce((best, x, v) => (x > logits[best] ? v : best), 0);
-  const token = world.opened?.vocabulary?.target?.[top];
-  const share = 1 / logits.reduce((sum, x) => sum + Math.exp(x - logits[top]), 0);
-  return token && Number.isFinite(share) ? { token: shown(token), probability: share } : null;
-}
-
 /** What is shown of each request, and where. Pure.
  * @param {World} world @param {number} width seen @param {number} height @returns {Passes} */
 export function passes(world, width, height) {
   const list = read.requests(world);
   const lines = list.map((r, b) => {
     const rows = places(world, "t", r).filter((p) => p.kind !== "next").slice(0, r.target.length);
-    return { name: requestName(b), rows, valid: rows.filter((p) => p.kind !== "padded").length, decides: r.decision_row, lead: read.choice(r), guess: rows.at(-1)?.kind === "padded" ? guess(world, b) : null };
+    return { name: requestName(b), rows, valid: rows.filter((p) => p.kind !== "padded").length, decides: r.decision_row, lead: read.choice(r), guess: r.unused ?? null };
   });
   const small = width < 560;
   const [gutter, tail] = [small ? 30 : 128, small ? 138 : 200];
@@ -168,7 +143,7 @@ function nowhere(g, line, x0, x1, y, small) {
   draw.cross(g, (x0 + x1) / 2 - 3, y);
   if (!line.guess || small) return;
   draw.font(g, 480, 10.5, true);
-  const said = draw.clip(g, `${line.guess.token} ${figure(line.guess.probability, 2)}`, x1 - x0 - 2);
+  const said = draw.clip(g, `${shown(line.guess.token)} ${probability(line.guess.probability, 2)}`, x1 - x0 - 2);
   draw.label(g, said, x0 + 2, y - 12, { size: 10.5, mono: true, color: "--ink-3" });
   draw.label(g, msg`never used`, x0 + 2, y + 13, { size: 10.5, color: "--ink-3" });
 }

@@ -104,7 +104,7 @@ export class Registry {
   choose() {
     const phase = (this.chosen = this.phase());
     for (const p of this.placed) {
-      const shown = p.view.phases.includes(phase);
+      const shown = phase ? p.view.phases.includes(phase) : p.view.slot === "sentence"; // the sentence tells what one waits for
       if (shown !== p.shown) p.dirty = true;
       p.shown = shown;
       p.element.hidden = !shown;

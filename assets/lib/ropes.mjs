@@ -99,7 +99,7 @@ export function numbers(g, s, near) {
     const part = r.amount / s.most;
     if (!(part > FAINT)) continue;
     if (r.key !== s.top || part * widest(s) < 20 || Math.abs(geo.middle(r.key) - geo.middle(row)) > 5 * geo.slot) beside(g, s.said(r.amount), x, y);
-    else onRibbon(g, s.said(r.amount), part * widest(s), (geo.middle(r.key) + geo.middle(row)) / 2, (geo.top + geo.chip + geo.bottom) / 2);
+    else onRibbon(g, s.said(r.amount), r.key === row ? part * widest(s) : 0, (geo.middle(r.key) + geo.middle(row)) / 2, (geo.top + geo.chip + geo.bottom) / 2);
   }
 }
 
@@ -111,7 +111,7 @@ function beside(g, value, x, y) {
   draw.label(g, value, x, y, { size: 11, mono: true, weight: 560, color: "--v" });
 }
 
-/** @param {Canvas} g @param {string} value @param {number} wide the ribbon @param {number} x @param {number} y */
+/** @param {Canvas} g @param {string} value @param {number} wide a straight ribbon, or 0 @param {number} x @param {number} y */
 function onRibbon(g, value, wide, x, y) {
   draw.font(g, 720, 13, true);
   const room = g.measureText(value).width + 8;

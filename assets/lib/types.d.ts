@@ -93,6 +93,8 @@ export interface Context {
   send(command: Record<string, any>): Promise<{ ok: boolean; errors: any[] }>;
   /** Change what the page looks at; redraws and mirrors it. */
   look(change: Partial<Look>): void;
+  /** What was refused is read and need not be shown any longer. */
+  dismiss(): void;
   /** Light a read in every view, or none. */
   hover(place: Hover | null): void;
   /** Announce to a screen reader (polite). */

@@ -1,51 +1,15 @@
 // @ts-check
-/** What the model keeps between calls, counted from its own tensors: rows that stay, rows that grow, bytes now and per further row. */
+/** What the model keeps between calls, row by row and layer over layer: what stays, what grows, bytes now and with each further row. */
 
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
+import { banks, fixedState, shelves, total, work } from "../lib/kept.mjs";
+import { counted, msg } from "../lib/language.mjs";
+import { reserve } from "../lib/maps.mjs";
 import * as read from "../lib/reads.mjs";
-import { bytes, leaf, plural, shown } from "../lib/words.mjs";
+import { bytes, shown } from "../lib/words.mjs";
 
-/** @typedef {import("../lib/types").World} World */
-/** @typedef {{id: string, owner: "s" | "t" | "", grows: boolean, roles: string[], tensors: number, bytes: number, perRow: number, rows: number}} Bank */
-
-/** Tensors that are kept, in banks: one bank for what belongs to the same rows and grows alike.
- * @param {any[]} kept @returns {Bank[]} */
-export function banks(kept) {
-  /** @type {Map<string, Bank>} */
-  const found = new Map();
-  for (const k of kept) {
-    const axes = (Array.isArray(k.axes) ? k.axes : k.axes.split(" ")).map((/** @type {string} */ a) => a.replace("'", ""));
-    const owner = axes.includes("s") ? "s" : axes.includes("t") ? "t" : "";
-    const id = `${owner}${k.grows ? "+" : ""}`;
-    /** @type {Bank} */
-    const bank = found.get(id) ?? { id, owner, grows: k.grows, roles: [], tensors: 0, bytes: 0, perRow: 0, rows: owner ? k.shape[axes.indexOf(owner)] : 0 };
-    const role = /^(k|key|keys)$/.test(leaf(k.path)) ? "k" : /^(v|value|values)$/.test(leaf(k.path)) ? "v" : "p";
-    if (!bank.roles.includes(role)) bank.roles.push(role);
-    bank.tensors += 1;
-    bank.bytes += k.bytes;
-    bank.perRow += k.bytes_per_row ?? 0;
-    found.set(id, bank);
-  }
-  return [...found.values()];
-}
-
-/** Bytes now, what one further row costs, and how many rows of what grows there are.
- * @param {Bank[]} all */
-export const total = (all) => ({
-  now: all.reduce((a, b) => a + b.bytes, 0),
-  perRow: all.reduce((a, b) => a + (b.grows ? b.perRow : 0), 0),
-  rows: Math.max(...all.map((b) => (b.grows ? b.rows : 0)), 0),
-});
-
-/** @param {Bank} bank */
-const bankName = (bank) => (bank.owner === "s" ? "Source rows" : bank.owner === "t" ? "Target rows" : "State");
-
-/** @param {Bank} bank */
-export function bankNote(bank) {
-  const what = bytes(bank.bytes);
-  return bank.grows ? `${what}, +${bytes(bank.perRow)}/row` : `${what}, fixed`;
-}
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/kept.mjs").Shelf} Shelf @typedef {import("../lib/kept.mjs").Line} Line */
 
 /** @type {import("../lib/types").View} */
 export default {
@@ -57,9 +21,9 @@ export default {
 
   mount(element) {
     element.append(
-      h("div", { class: "ph" }, h("h2", { class: "h" }, "What it keeps"), h("span", { class: "sub" }, "dashed rows are not written yet"), h("span", { class: "sp" }),
-        h("span", { class: "note" }, h("span", { class: "mono" }), h("i", { class: "pv e", title: "exact: counted from the tensors" }), " now, ",
-          h("span", { class: "mono" }), h("i", { class: "pv f", title: "formula: bytes of one row" }), " a further row")),
+      h("div", { class: "ph" }, h("h2", { class: "h" }, msg`What it keeps`), h("span", { class: "sub" }), h("span", { class: "sp" }),
+        h("p", { class: "note cost" }, h("span", { class: "mono" }), h("i", { class: "pv e", title: msg`exact: counted from the tensors` }), h("span"),
+          h("b", { class: "mono" }), h("i", { class: "pv f", title: msg`formula: the bytes of one row in every layer` }), h("span"))),
       h("div", { class: "banks" }),
     );
   },
@@ -67,102 +31,204 @@ export default {
   draw(element, world) {
     const all = banks(world.moved?.kept ?? []);
     const sum = total(all);
-    const note = element.children[0].children[3];
-    text(/** @type {any} */ (note.children[0]), all.length ? bytes(sum.now) : "nothing");
-    text(/** @type {any} */ (note.children[2]), `+${bytes(sum.perRow)}`);
+    const shown = shelves(world);
+    head(/** @type {any} */ (element.firstElementChild), world, sum, shown);
     /** @type {any[]} */
-    const items = [...all, ...(all.length ? [{ id: "line", ...sum }] : [])];
+    const items = [...shown.map((s) => ({ ...s, key: `${s.request} ${s.id}` })), ...(all.length ? [{ key: read.phase(world) === "prefill" ? "work" : "line" }] : [])];
     const place = /** @type {any} */ (element.children[1]);
-    list(place, items, (b) => b.id, bankElement);
-    const pictures = items.map((b, i) => (b.id === "line" ? line(place.children[i], b) : paint(place.children[i], world, b)));
+    list(place, items, (item) => item.key, figureElement);
+    const pictures = items.map((item, i) => (item.key === "line" ? line(place.children[i], world, sum) : item.key === "work" ? passWork(place.children[i], world) : bank(place.children[i], world, item)));
     return () => pictures.forEach((picture) => picture());
   },
+
+  table: (world) => ({
+    columns: [msg`tensor`, msg`axes`, msg`shape`, msg`bytes`, msg`grows`, msg`bytes of a further row`],
+    rows: (world.moved?.kept ?? []).map((/** @type {any} */ k) => [k.path, k.axes.join(" "), k.shape.join(" × "), k.bytes, k.grows, k.bytes_per_row]),
+  }),
 };
 
-/** @param {any} bank @returns {HTMLElement} */
-function bankElement(bank) {
-  if (bank.id === "line") {
-    return h("figure", { class: "bank line" }, h("figcaption", null, h("b", null, "Bytes by row"), h("span", { class: "sub" })), h("canvas", { role: "img" }));
-  }
-  return h("figure", { class: "bank" }, h("figcaption", null, bank.roles.map((/** @type {string} */ r) => h("i", { class: `tag ${r}` }, r === "p" ? "M" : r.toUpperCase())),
-    h("b"), h("span", { class: "sub" })), h("canvas", { role: "img" }));
+/** @param {any} element @param {World} world @param {{now: number, perRow: number}} sum @param {Shelf[]} all */
+function head(element, world, sum, all) {
+  const [, sub, , note] = element.children;
+  const requests = read.requestCount(world);
+  text(sub, !all.length ? msg`nothing yet` : all.some((s) => layered(s).length > 1) ? msg`layer over layer; dashed rows are not written yet` : msg`dashed rows are not written yet`);
+  text(note.children[0], bytes(sum.now));
+  text(note.children[2], msg` now; `);
+  text(note.children[3], `+${bytes(sum.perRow)}`);
+  text(note.children[5], requests > 1 ? msg` with one more token of each of ${requests} requests` : msg` with one more token`);
+  note.hidden = !all.length;
 }
 
-/** @param {any} element @param {World} world @param {Bank} bank */
-function paint(element, world, bank) {
+/** @param {any} item @returns {HTMLElement} */
+function figureElement(item) {
+  const canvas = h("canvas", { role: "img" });
+  if (item.key === "line") return h("figure", { class: "bank line" }, h("figcaption", null, h("b", null, msg`Bytes by step`), h("span", { class: "sub" }), h("i", { class: "pv f" })), canvas);
+  if (item.key === "work") return h("figure", { class: "bank line" }, h("figcaption", null, h("b", null, msg`Work in this pass`)), canvas);
+  const roles = [...new Set(item.lines.map((/** @type {Line} */ l) => l.role))];
+  return h("figure", { class: "bank" }, h("figcaption", null, roles.map((r) => h("i", { class: `tag ${r}` }, String(r).toUpperCase())), h("b"), h("span", { class: "sub" })), canvas);
+}
+
+const LINES = 6; // that a cell can show one over the other
+
+/** The lines of a bank's cells: every layer's where they fit, else what all layers keep together.
+ * @param {Shelf} s @returns {Line[][]} in groups, one a layer */
+function layered(s) {
+  const groups = [...new Set(s.lines.map((l) => l.layer))].map((layer) => s.lines.filter((l) => l.layer === layer));
+  if (s.lines.length <= LINES) return groups;
+  return [["m", "k", "v"].flatMap((role) => s.lines.find((l) => l.role === role) ?? [])];
+}
+
+/** @param {any} element @param {World} world @param {Shelf} s */
+function bank(element, world, s) {
   const caption = element.firstElementChild;
-  text(caption.querySelector("b"), bankName(bank));
-  text(caption.lastElementChild, bankNote(bank));
-  set(caption, "title", `${plural(bank.tensors, "tensor")}, ${bankNote(bank)}`);
-  const rows = bank.owner ? read.rows(world, bank.owner) : [];
-  const kept = rows.filter((r) => read.known(r)).length;
-  const canvas = element.lastElementChild;
-  set(canvas, "aria-label", `${bankName(bank)}: ${bank.owner ? `${plural(kept, "row")} kept, ` : ""}${plural(bank.tensors, "tensor")}, ${bankNote(bank)}`);
+  text(caption.querySelector("b"), s.title);
+  text(caption.lastElementChild, s.note);
+  const kept = s.places.filter(read.known).length;
+  const held = s.owner ? counted(kept, "{0} row kept", "{0} rows kept") : counted(s.lines.length, "{0} tensor", "{0} tensors");
+  set(caption, "title", `${s.title}: ${s.note}`);
+  set(element.lastElementChild, "aria-label", msg`${s.title}: ${held}, ${s.note}`);
   return () => {
-    const [g, width, height] = draw.fit(canvas);
-    const reserve = bank.grows ? 2 : 0;
-    const places = bank.owner ? Math.max(rows.length, kept + reserve) : 1;
-    const step = Math.max(5, Math.min(45, width / places));
-    const first = Math.max(0, kept + reserve - Math.floor(width / step));
-    for (let i = first; i < places; i++) slot(g, (i - first) * step, step - (step > 12 ? 3 : 1), height, bank, rows[i] ?? null);
+    const [g, width, height] = draw.fit(element.lastElementChild);
+    if (!s.owner) return state(g, s, width, height);
+    const groups = layered(s);
+    const step = Math.min(45, width / s.reserved);
+    const named = step >= 19;
+    for (let i = 0; i < s.reserved; i++) cell(g, world, s, groups, i, step, height - (named ? 16 : 14));
+    if (named) for (let i = 0; i < s.reserved; i++) name(g, s.places[i], i * step, step - 3, height - 6);
+    else ends(g, s, step, height - 6);
   };
 }
 
-/** @param {CanvasRenderingContext2D} g @param {number} x @param {number} w @param {number} height @param {Bank} bank @param {read.Row | null} row */
-function slot(g, x, w, height, bank, row) {
-  const named = w >= 26;
-  const each = (height - (named ? 18 : 2)) / bank.roles.length;
-  const state = bank.owner ? (row?.state ?? "unknown") : "known";
-  bank.roles.forEach((role, i) => {
-    const y = 1 + i * each;
-    if (state === "unknown") return draw.dashed(g, x, y, w, each - 1, 2);
-    if (state === "padded") return draw.dots(g, x, y, w, each - 1, draw.css("--ink-3"));
-    g.fillStyle = draw.css(`--${role}-fill`);
-    draw.roundRect(g, x, y, w, each - 1, 2);
-    g.fill();
-  });
-  if (state === "new") {
-    g.strokeStyle = draw.css("--ink");
-    g.lineWidth = 1.5;
-    draw.roundRect(g, x + 0.5, 1, w - 1, each * bank.roles.length - 1, 2);
-    g.stroke();
+/** One row's place: the lines of each layer, filled where they are written.
+ * @param {CanvasRenderingContext2D} g @param {World} world @param {Shelf} s @param {Line[][]} groups @param {number} i @param {number} step @param {number} height */
+function cell(g, world, s, groups, i, step, height) {
+  const row = s.places[i];
+  const gap = step > 12 ? 3 : step > 4 ? 1 : 0;
+  const [x, w, r] = [i * step, Math.max(0.5, step - gap), step > 8 ? 2 : 0];
+  const between = groups.length > 1 ? 2 : 0;
+  const each = (height - 2 - between * (groups.length - 1)) / groups.reduce((n, lines) => n + lines.length, 0);
+  let y = 1;
+  for (const lines of groups) {
+    const tall = each * lines.length;
+    if (row && (row.state === "padded" || written(world, row, lines[0]))) lines.forEach((l, n) => place(g, row, l, [x, y + n * each, w, each - (each > 6 ? 1 : 0.5)], r));
+    else if (w > 5) draw.dashed(g, x, y, w, tall - 0.5, r);
+    const now = world.look.op === lines[0].path;
+    if (row?.state === "new" && step > 5 && (now || read.phase(world) === "decode") && written(world, row, lines[0])) edge(g, x, y, w, tall, r, now);
+    y += tall + between;
   }
-  if (!named) return;
-  draw.font(g, state === "new" ? 700 : 500, 10.5, true);
-  const name = row && state !== "unknown" ? shown(row.token) : "·";
-  draw.label(g, draw.clip(g, name, w), x + w / 2, height - 7, { weight: state === "new" ? 700 : 500, size: 10.5, mono: true, align: "center", color: state === "new" ? "--ink" : "--ink-2" });
 }
 
-/** Bytes over rows: what is kept now is a point; the line through it is its formula.
- * @param {any} element @param {{now: number, perRow: number, rows: number}} sum */
-function line(element, sum) {
-  const { rows } = sum;
-  const limit = rows + 8;
-  const at = (/** @type {number} */ n) => sum.now + (n - rows) * sum.perRow;
-  text(element.firstElementChild.lastElementChild, !sum.perRow ? "it does not grow" : rows ? `${bytes(Math.max(0, at(limit)))} at row ${limit}` : "after the first read");
+/** Whether the op cursor has passed what writes this line.
+ * @param {World} world @param {read.Row} row @param {Line} l */
+const written = (world, row, l) => read.known(row) && !(row.state === "new" && read.before(world, l.path));
+
+/** @param {CanvasRenderingContext2D} g @param {read.Row} row @param {Line} l @param {[number, number, number, number]} box @param {number} r */
+function place(g, row, l, [x, y, w, h], r) {
+  if (row.state === "padded") return draw.dots(g, x, y, w, h, draw.css("--ink-3"));
+  g.fillStyle = draw.css(l.role === "m" ? "--line-2" : `--${l.role}-fill`);
+  if (!r) return g.fillRect(x, y, w, h);
+  draw.roundRect(g, x, y, w, h, r);
+  g.fill();
+}
+
+/** Written in this call: an edge in ink, a heavy one where the op cursor stands.
+ * @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} w @param {number} h @param {number} r @param {boolean} now */
+function edge(g, x, y, w, h, r, now) {
+  g.strokeStyle = draw.css("--ink");
+  g.lineWidth = now ? 2.4 : 1.4;
+  draw.roundRect(g, x + 0.5, y, w - 1, h - 0.5, r);
+  g.stroke();
+}
+
+/** @param {CanvasRenderingContext2D} g @param {read.Row | undefined} row @param {number} x @param {number} w @param {number} y */
+function name(g, row, x, w, y) {
+  const fresh = row?.state === "new";
+  draw.font(g, fresh ? 700 : 500, 10.5, true);
+  const said = row && read.known(row) ? shown(row.token) : row?.state === "padded" ? "pad" : "·";
+  draw.label(g, draw.clip(g, said, w + 2), x + w / 2, y, { weight: fresh ? 700 : 500, size: 10.5, mono: true, align: "center", color: fresh ? "--ink" : row?.state === "padded" ? "--ink-3" : "--ink-2" });
+}
+
+/** Of a long cache the numbers of its first and newest row.
+ * @param {CanvasRenderingContext2D} g @param {Shelf} s @param {number} step @param {number} y */
+function ends(g, s, step, y) {
+  const last = read.lastKnown(s.places);
+  draw.label(g, msg`row 0`, 0, y, { size: 10.5, mono: true, color: "--ink-3" });
+  if (last * step > 60) draw.label(g, String(last), (last + 1) * step, y, { size: 10.5, mono: true, weight: 640, align: "right", color: "--ink" });
+}
+
+/** What belongs to no row: one box for each tensor, of fixed size.
+ * @param {CanvasRenderingContext2D} g @param {Shelf} s @param {number} width @param {number} height */
+function state(g, s, width, height) {
+  const w = Math.min(64, width / s.lines.length);
+  s.lines.forEach((l, i) => {
+    g.fillStyle = draw.css(l.role === "m" ? "--line-2" : `--${l.role}-fill`);
+    draw.roundRect(g, i * w, 1, w - 4, height - 18, 3);
+    g.fill();
+    draw.font(g, 500, 10.5, true);
+    draw.label(g, draw.clip(g, l.layer < 0 ? l.name : `L${l.layer + 1} ${l.name}`, w - 2), i * w + (w - 4) / 2, height - 6, { size: 10.5, mono: true, align: "center" });
+  });
+}
+
+/** Bytes over steps: what is kept now is a point on its formula; dotted, a recurrent state that never grows.
+ * @param {any} element @param {World} world @param {{now: number, perRow: number, rows: number}} sum */
+function line(element, world, sum) {
+  const fixed = fixedState(world);
+  const limit = reserve(sum.rows + 4, 12);
+  const at = (/** @type {number} */ n) => Math.max(0, sum.now + (n - sum.rows) * sum.perRow);
+  text(element.firstElementChild.children[1], !sum.perRow ? msg`it does not grow` : msg`${bytes(at(limit))} at row ${limit - 1}`);
+  element.firstElementChild.lastElementChild.hidden = !sum.perRow;
   const canvas = element.lastElementChild;
-  if (sum.perRow && !rows) {
-    set(canvas, "aria-label", "Bytes by row: known after the first read");
-    return () => void draw.fit(canvas);
-  }
-  set(canvas, "aria-label", `${bytes(sum.now)} at ${plural(rows, "row")}; ${sum.perRow ? `${bytes(sum.perRow)} for each further row` : "no further row makes it larger"}`);
+  const beside = fixed ? msg`a state of ${fixed.layers} × ${fixed.width} floats would stay at ${bytes(fixed.bytes)}` : "";
+  set(canvas, "aria-label", msg`${bytes(sum.now)} now, ${bytes(sum.perRow)} more with each step; ${beside}`);
+  set(element, "title", fixed ? msg`Dotted: a recurrent state of fixed size, ${fixed.layers} layers × ${fixed.width} floats × 4 bytes = ${bytes(fixed.bytes)} (a formula)` : null);
   return () => {
     const [g, width, height] = draw.fit(canvas);
-    const x = (/** @type {number} */ n) => 6 + (Math.max(0, n - 1) / (limit - 1)) * (width - 14);
-    const y = (/** @type {number} */ v) => height - 8 - (Math.max(0, v) / Math.max(1, at(limit))) * (height - 18);
-    g.lineWidth = 2;
-    g.strokeStyle = draw.css("--k-fill");
-    for (const [from, to, dash] of /** @type {[number, number, number[]][]} */ ([[1, rows, []], [rows, limit, [3, 3]]])) {
-      g.setLineDash(dash);
-      g.beginPath();
-      g.moveTo(x(from), y(at(from)));
-      g.lineTo(x(to), y(at(to)));
-      g.stroke();
-    }
-    g.setLineDash([]);
+    const right = Math.min(118, width * 0.5);
+    const x = (/** @type {number} */ n) => 4 + (n / limit) * (width - right - 8);
+    const y = (/** @type {number} */ v) => height - 6 - (v / Math.max(1, at(limit), fixed?.bytes ?? 0)) * (height - 14);
+    stroke(g, "--k-fill", [], [x(0), y(at(0)), x(sum.rows), y(sum.now)]);
+    stroke(g, "--k-fill", [3, 3], [x(sum.rows), y(sum.now), x(limit), y(at(limit))]);
     g.fillStyle = draw.css("--ink");
     g.beginPath();
-    g.arc(x(rows), y(sum.now), 4, 0, 7);
+    g.arc(x(sum.rows), y(sum.now), 4, 0, 7);
     g.fill();
+    draw.label(g, msg`this model`, x(limit) + 6, Math.max(6, y(at(limit))), { size: 11, weight: 560, color: "--k" });
+    if (!fixed) return;
+    stroke(g, "--ink-3", [1.5, 3], [x(0), y(fixed.bytes), x(limit), y(fixed.bytes)]);
+    draw.label(g, msg`fixed state ${bytes(fixed.bytes)} ƒ`, x(limit) + 6, y(fixed.bytes), { size: 11, color: "--ink-3" });
+  };
+}
+
+/** @param {CanvasRenderingContext2D} g @param {string} color @param {number[]} dash @param {number[]} ends */
+function stroke(g, color, dash, [x0, y0, x1, y1]) {
+  g.strokeStyle = draw.css(color);
+  g.lineWidth = 2;
+  g.setLineDash(dash);
+  g.beginPath();
+  g.moveTo(x0, y0);
+  g.lineTo(x1, y1);
+  g.stroke();
+  g.setLineDash([]);
+}
+
+/** Prefill: the slots that ran, those that are real rows, and those that decide.
+ * @param {any} element @param {World} world */
+function passWork(element, world) {
+  const { run, used, decide } = work(world);
+  const lines = /** @type {[string, number, string][]} */ ([[msg`rows run`, run, "--ink-3"], [msg`rows used`, used, "--ink-3"], [msg`decide`, decide, "--d-fill"]]);
+  set(element.lastElementChild, "aria-label", lines.map(([said, n]) => `${said} ${n}`).join(", "));
+  return () => {
+    const [g, width, height] = draw.fit(element.lastElementChild);
+    const each = height / 3;
+    lines.forEach(([said, n, color], i) => {
+      const y = (i + 0.5) * each;
+      const room = width - 66 - 30;
+      draw.label(g, said, 0, y, { size: 11.5 });
+      draw.dashed(g, 66, y - 5, room, 10, 2);
+      g.fillStyle = draw.css(color);
+      if (n) draw.roundRect(g, 66, y - 5, Math.max(3, (room * n) / Math.max(1, run)), 10, 2);
+      if (n) g.fill();
+      draw.label(g, String(n), width, y, { size: 11.5, mono: true, weight: 600, align: "right", color: i === 2 ? "--d" : "--ink" });
+    });
   };
 }

@@ -32,7 +32,7 @@ export default {
   title: "Who reads whom",
   slot: "read",
   phases: ["prefill", "decode"],
-  wants: (world) => [...read.readSelectors(world).slice(0, 1), ...(pass.shownFor(world) ? pass.selectors(world) : lengthSelectors(world))],
+  wants: (world) => (pass.shownFor(world) ? [] : [...read.readSelectors(world).slice(0, 1), ...lengthSelectors(world)]),
 
   mount(element, context) {
     const p = pan({ role: "img", tabindex: 0 }, "read-pan");

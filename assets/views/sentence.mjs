@@ -1,196 +1,102 @@
 // @ts-check
-/** One sentence: what just happened, read from the recording; and every state that the page can be in. */
+/** One sentence: what just happened, read from the recording; and every state that the page can be in. Under it one small line more. */
 
 import { h, list, set, text } from "../lib/dom.mjs";
+import { reading, training } from "../lib/happened.mjs";
+import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
-import { age, capital, figure, number, opName, percent, plural, probability, requestName, severalStacks, shown } from "../lib/words.mjs";
+import { offerName, part, place, state, told } from "../lib/states.mjs";
+import { age, figure, number, probability, shown } from "../lib/words.mjs";
+import { destination } from "./checks.mjs";
 
-/** @typedef {import("../lib/types").World} World */
-/** @typedef {{text: string, role?: "q" | "k" | "v" | "g" | "d" | "dim"}} Part */
+export { offerName, place } from "../lib/states.mjs";
 
-/** @param {string} value @param {Part["role"]} [role] @returns {Part} */
-const part = (value, role) => ({ text: value, role });
-/** @param {string} token @param {Part["role"]} role */
-const token = (token, role) => part(shown(token), role);
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
+/** @typedef {import("../lib/states.mjs").Said} Said @typedef {import("../lib/states.mjs").Action} Action */
 
 /** What the sentence slot says. Pure: `weight` gives the weights of the selected head, `now` the time in ms.
- * @param {World} world @param {(row: number, key: number) => number} weight @param {number} now
- * @returns {{parts: Part[], tone: "" | "bad" | "warn"}} */
-export function sentence(world, weight, now) {
-  const state = appState(world, now);
-  if (state) return state;
-  const parts = read.phase(world) === "train" ? training(world) : reading(world, weight);
-  return { parts, tone: "" };
+ * @param {World} world @param {(row: number, key: number) => number} weight @param {number} now @param {import("../lib/states.mjs").Clock} [clock]
+ * @returns {Said} */
+export function sentence(world, weight, now, clock) {
+  return state(world, now, clock) ?? { parts: read.phase(world) === "train" ? training(world, weight) : reading(world, weight), tone: "" };
 }
 
-/** @param {World} world @param {number} now @returns {{parts: Part[], tone: "" | "bad" | "warn"} | null} */
-function appState(world, now) {
-  const refused = world.refused?.[0];
-  const replay = replaying(world);
-  if (world.connection === "closed") return { tone: "bad", parts: [part(`This session is closed. `), part(world.reason, "dim")] };
-  if (world.connection === "offline") {
-    const where = world.moved ? `Showing ${place(world)}, ${age(now - Number(world.reason))} old. ` : "";
-    return { tone: "warn", parts: [part("Connection lost. "), part(`${where}Trying again by itself.`, "dim")] };
-  }
-  if (refused) {
-    const more = world.refused && world.refused.length > 1 ? ` (and ${world.refused.length - 1} more)` : "";
-    return { tone: "bad", parts: [part(refused.message + more)] };
-  }
-  if (replay !== null) return { tone: "", parts: [part("Replaying "), part(`… ${replay} %`, "dim")] };
-  if (world.moved?.unreadable && read.phase(world) !== "train") {
-    return { tone: "bad", parts: [part("There is no distribution to choose from: "), part(world.moved.unreadable), part(" is not finite. Go back, or take the edit back.")] };
-  }
-  if (world.notices.at(-1)?.code === "diverged") return { tone: "bad", parts: [part(`Training diverged at ${place(world)}. `), part(world.moved?.ended ? "It cannot go on from here." : "Going on will not mend it.", "dim")] };
-  if (!world.opened || !world.moved) {
-    return { tone: "", parts: [part("Starting the model. "), part("The set-up is ready to edit.", "dim")] };
-  }
-  return null;
-}
-
-/** How far the replay of a run is, in percent, or null where none is under way: what was told last is not what will stand then.
- * @param {World} world @returns {number | null} */
-export function replaying(world) {
-  const { replay } = world.analysis;
-  return replay && replay.progress < 1 && (world.busy || !world.moved) ? Math.round(replay.progress * 100) : null;
-}
-
-/** Where the run stands, in two words: "decode 3", "update 412", "prefill".
- * @param {World} world */
-export function place(world) {
-  const name = read.phase(world);
-  const step = world.moved?.step ?? 0;
-  return name === "train" ? `update ${world.moved?.train?.update ?? step}` : name === "decode" ? `decode ${step}` : "prefill";
-}
-
-/** @param {World} world @param {(row: number, key: number) => number} weight @returns {Part[]} */
-function reading(world, weight) {
-  const view = read.requestView(world);
-  if (!view || (view.source !== null && !view.source.length)) return [part("Type a source sentence to begin.")];
-  if (view.finished && !world.look.lock) return ended(view);
-  const requests = read.requests(world);
-  if (read.before(world, "logits") && !world.look.lock) return operation(world, weight);
-  if (read.phase(world) === "prefill" && requests.length > 1 && !world.look.lock) return decisions(requests);
-  const said = readPart(world, weight);
-  const lead = read.choice(view);
-  const next = lead ? [token(lead.token, "d"), part(` leads at ${probability(lead.probability)}.`)] : [];
-  if (said.length) return [...said, ...(next.length ? [part("; "), ...next] : [part(".")])];
-  if (next.length) return [part(`${capital(place(world))}: `), ...next];
-  if (world.moved.stage === "choose") return [part(`${capital(place(world))}: `), token(view.target.findLast((/** @type {any} */ r) => r.state !== "padded")?.token ?? "", "d"), part(" is chosen. Step reads its row.")];
-  if (world.moved.stage === "encode") return [part(`${capital(place(world))}: the source is encoded. Step reads the target rows.`)];
-  return [part(`${capital(place(world))}: nothing is computed yet. Step reads the known rows.`)];
-}
-
-/** At the op cursor: what this operation read, or that it was computed; nothing of what comes after it.
- * @param {World} world @param {(row: number, key: number) => number} weight @returns {Part[]} */
-function operation(world, weight) {
-  const all = read.operations(world);
-  const op = world.look.op ?? "";
-  const said = read.readAt(world.opened?.relations ?? [], op) ? readPart(world, weight) : [];
-  if (said.length) return [...said, part(".")];
-  return [part(`${capital(place(world))}: `), part(opName(op, severalStacks(all)), "k"), part(` is computed, operation ${all.indexOf(op) + 1} of ${all.length}.`)];
-}
-
-/** @param {World} world @param {(row: number, key: number) => number} weight @returns {Part[]} */
-function readPart(world, weight) {
-  const at = read.relation(world);
-  if (!at) return [];
-  const { row, key: locked } = read.focus(world);
-  const keys = read.rows(world, at.info.key);
-  const queries = read.rows(world, at.info.query);
-  const top = read.reads(weight, row, keys.length)[0];
-  const key = locked ?? top?.key;
-  if (key === undefined || !queries[row] || !keys[key] || !Number.isFinite(weight(row, key))) return [];
-  const owner = at.info.query === "s" ? "source" : "target";
-  return [
-    part(`Layer ${at.layer + 1} head ${at.head + 1}: ${owner} row ${row} `), token(queries[row].token, "q"), part(" takes "),
-    part(percent(weight(row, key)), "v"), part(" from "), token(keys[key].token, "k"),
-    ...(at.info.key === at.info.query && key === row ? [part(", itself")] : []),
-  ];
-}
-
-/** @param {any} view @returns {Part[]} */
-function ended(view) {
-  const written = view.target.filter((/** @type {any} */ r) => r.origin === "model" || r.origin === "chosen").map((/** @type {any} */ r) => shown(r.token));
-  const said = written.length > 7 ? `… ${written.slice(-6).join(" ")}` : written.join(" ") || "no word";
-  const why = view.finished === "eos" ? "Finished: " : "Stopped at the limit: ";
-  return [part(why), part(said, "q"), part("; probability of it all "), part(probability(Math.exp(number(view.log_probability))), "d"), part(".")];
-}
-
-/** @param {any[]} requests @returns {Part[]} */
-function decisions(requests) {
-  const known = requests.map((r, i) => ({ name: requestName(i), row: r.decision_row, lead: read.choice(r) })).filter((r) => r.lead);
-  if (!known.length) return [part(`One pass over ${plural(requests.length, "request")}. Each is decided by its last valid row.`)];
-  const each = known.slice(0, 3).flatMap((r, i) => [
-    part(i ? `, ${r.name} ` : `${r.name} takes `), token(r.lead.token, "d"), part(known.length < 3 ? ` from its row ${r.row}` : ` (row ${r.row})`),
-  ]);
-  return [...each, part(known.length > 3 ? ", …: each by its last valid row." : ": each by its last valid row.")];
-}
-
-/** @param {World} world @returns {Part[]} */
-function training(world) {
-  const train = world.moved.train;
-  const rows = read.trainRows(world);
-  if (!train || !rows.length) return [part(`${capital(place(world))}: Step draws a batch.`)];
-  const worst = read.hardest(world);
-  if (worst === null) {
-    const all = train.rows.flat();
-    const counted = all.filter((/** @type {any} */ r) => r.counts).length;
-    const pass = world.moved.stages.find((/** @type {any} */ s) => s.ms !== null && s.rows);
-    const what = pass ? `one pass computed all ${plural(pass.rows, "row")}; ${counted} of them count` : `${plural(train.rows.length, "sequence")}, ${counted} of ${all.length} rows count`;
-    return [part(`${capital(place(world))}: ${what} in the loss.`)];
-  }
-  const most = read.largest(rows, "gradient");
-  const where = train.rows.length > 1 ? `${requestName(read.request(world))}, row` : "Row";
-  const head = [part(`${where} ${worst} `), token(rows[worst].input, "q"), part(" found "), token(rows[worst].label, "d"), part(" hardest")];
-  if (most === null) return [...head, part(`: loss ${figure(number(rows[worst].loss), 2)}.`)];
-  if (most === worst) return [...head, part(" and has the largest "), part("gradient", "g"), part(".")];
-  return [...head, part(`; row ${most} `), token(rows[most].input, "q"), part(" has the largest "), part("gradient", "g"), part(".")];
-}
-
-/** The small line under the sentence: the newest notice with its offer; else what a word became; else which weights these are.
- * @param {World} world @returns {{text: string, offer: any | null}} */
+/** The small line under the sentence, the first of these that there is: a check that fails, the newest notice, what edits changed,
+ * the clipping, that weights are random, what a word became, why there are so many steps.
+ * @param {World} world @returns {{text: string, tone: "" | "bad", action: Action | null}} */
 export function note(world) {
+  const failed = failing(world);
+  if (failed) return { ...failed, text: `${edited(world)} ${failed.text}`.trim(), tone: "bad" };
   const notice = world.notices.at(-1);
-  if (world.moved?.unreadable && read.phase(world) !== "train") return { text: "Values that are not finite came from the weights or an edit.", offer: notice?.offer ?? { kind: "back" } };
-  if (notice) return { text: notice.message, offer: notice.offer ?? null };
-  const train = world.moved?.train;
-  if (train && train.clip_factor !== null && train.norm !== null && read.phase(world) === "train") {
-    const limit = world.opened?.scenario?.training?.clip_norm;
-    const factor = number(train.clip_factor);
-    const norm = figure(number(train.norm));
-    const said = factor < 1 ? `is above ${limit}: this update is scaled by ${figure(factor)}` : limit === null ? "is not clipped" : `is within ${limit}: not clipped`;
-    return { text: `Gradient norm ${norm} ${said}.`, offer: null };
-  }
-  const unknown = read.requestView(world)?.unknown ?? [];
-  if (unknown.length) return { text: `Read as <unk>, because the vocabulary does not have it: ${unknown.map(shown).join(", ")}.`, offer: null };
-  return { text: weightsNote(world.opened?.weights, world.moved?.updates ?? 0), offer: null };
+  if (notice) return { text: notice.message, tone: "", action: notice.offer && notice.code !== "diverged" ? { name: offerName(notice.offer, world.history), command: notice.offer } : null };
+  return { text: edited(world) || clipping(world) || weightsNote(world.opened?.weights, world.moved?.updates ?? 0) || unknownWords(world) || pace(world), tone: "", action: null };
 }
 
-/** Which weights are loaded.
+/** A check that fails: its claim, its figure and the way to its place.
+ * @param {World} world @returns {{text: string, action: Action | null} | null} */
+function failing(world) {
+  const check = world.checked?.checks.find((/** @type {any} */ c) => c.status === "fail");
+  if (!check || !world.moved || world.moved.unreadable) return null;
+  const look = destination(check.place, world.opened?.relations ?? []);
+  return { text: msg`✕ This check fails: ${check.claim} (${check.measured}).`, action: look && { name: msg`Show where`, look } };
+}
+
+/** What the edits at taps (and the masks) changed in the decision.
+ * @param {World} world */
+function edited(world) {
+  const edits = (world.opened?.scenario?.edits ?? []).filter((/** @type {any} */ e) => e.enabled).length;
+  const view = read.requestView(world);
+  const lead = read.choice(view);
+  const { unedited } = view ?? {};
+  if (!unedited || !lead) return edits ? counted(edits, "{0} edit is on.", "{0} edits are on.") : "";
+  const what = edits ? counted(edits, "{0} edit is on", "{0} edits are on") : msg`Masks are changed`;
+  const before = shown(world.opened.vocabulary.target[unedited.choice] ?? "");
+  const [now, then, kl] = [probability(lead.probability), probability(unedited.probability), figure(number(unedited.kl))];
+  if (unedited.choice === lead.id) return msg`${what}: ${shown(lead.token)} stays first, ${now} where it had ${then} without (KL ${kl} nats).`;
+  return msg`${what}: without, it would be ${before} at ${then}, not ${shown(lead.token)} at ${now} (KL ${kl} nats).`;
+}
+
+/** @param {World} world */
+function clipping(world) {
+  const train = world.moved?.train;
+  if (!train || train.clip_factor === null || train.norm === null || read.phase(world) !== "train") return "";
+  const limit = world.opened?.scenario?.training?.clip_norm;
+  const [factor, norm] = [number(train.clip_factor), figure(number(train.norm))];
+  if (factor < 1) return msg`Gradient norm ${norm} is above ${limit}: this update is scaled by ${figure(factor)}.`;
+  return limit === null ? msg`Gradient norm ${norm} is not clipped.` : msg`Gradient norm ${norm} is within ${limit}: not clipped.`;
+}
+
+/** What to know of weights that did not come trained; nothing otherwise.
  * @param {any} weights @param {number} updates made to them here @returns {string} */
 export function weightsNote(weights, updates = 0) {
   if (!weights) return "";
-  const source = weights.source ?? {};
-  const from = [
-    source.steps !== undefined ? plural(source.steps, "step") : "",
-    source.loss !== undefined ? `loss ${figure(number(source.loss))}` : "",
-    source.seed !== undefined ? `seed ${source.seed}` : "",
-  ].filter(Boolean).join(", ");
-  const since = updates ? `, then ${plural(updates, "update")} here` : "";
-  const first = source.steps === undefined ? "random" : "trained";
-  return `Weights: ${updates ? `changed here; before that ${first}` : weights.kind}${from && ` (${from})`}${since}.`;
+  const random = weights.source?.steps === undefined;
+  if (updates) return random ? counted(updates, "Weights: random, then {0} update here.", "Weights: random, then {0} updates here.") : counted(updates, "Weights: trained, then {0} update here.", "Weights: trained, then {0} updates here.");
+  return random ? msg`Random weights: what is read means nothing yet.` : "";
 }
 
-/** What a button says that sends this command.
- * @param {any} command @param {Map<number, any>} history */
-export function offerName(command, history) {
-  const to = history.get(command.moment);
-  /** @type {Record<string, string>} */
-  const names = { back: "Back", undo: "Undo", reset: "Reset run", go: to?.phase === "train" ? `Back to update ${to.step}` : "Go back", change: "Mend it", open: "Begin anew", pause: "Pause" };
-  return names[command.kind] ?? "Do it";
+/** @param {World} world */
+function unknownWords(world) {
+  const unknown = read.requestView(world)?.unknown ?? [];
+  return unknown.length ? msg`Read as <unk>, because the vocabulary does not have it: ${unknown.map(shown).join(", ")}.` : "";
 }
 
-const ROLE = { q: "c-q mono", k: "c-k mono", v: "c-v num", g: "c-g", d: "c-d mono", dim: "dim" };
+/** Why prefill is one step and decode many.
+ * @param {World} world */
+function pace(world) {
+  const pass = world.moved?.stages?.findLast((/** @type {any} */ s) => s.ms !== null && s.rows);
+  if (read.phase(world) === "decode" && world.moved?.step === 0) return msg`All known rows ran in one pass. From here one step a token: it must be decided before its row can run.`;
+  if (!pass || world.moved.stage === "choose") return "";
+  if (read.phase(world) === "prefill") return counted(pass.rows, "One pass: {0} row.", "One pass: {0} rows at once, because all of them are known and none waits for a decision.");
+  if (read.phase(world) !== "decode" || read.closing(world)) return "";
+  if (world.opened?.scenario?.policy?.execution === "full_prefix") return msg`One decision a step: the whole prefix is run again, ${pass.rows} rows.`;
+  return msg`One step a token: its row could not run before the token was decided. Earlier rows are read from what is kept.`;
+}
+
+const ROLE = { q: "c-q mono", k: "c-k mono", v: "c-v num", g: "c-g", d: "c-d mono", p: "c-p mono", dim: "dim" };
+/** Letters from which a sentence is set smaller, so that it keeps its line. */
+const LENGTHS = [84, 104];
+const STARTED = "lookback-start";
 
 /** @type {import("../lib/types").View} */
 export default {
@@ -198,44 +104,91 @@ export default {
   title: "What just happened",
   slot: "sentence",
   phases: ["train", "prefill", "decode"],
-  wants: (world) => (read.phase(world) === "train" ? [] : read.readSelectors(world).slice(0, 1)),
+  wants: (world) => read.readSelectors(world).slice(0, 1),
 
   mount(element) {
     element.append(
-      h("p", { class: "say", "aria-live": "polite", "aria-atomic": "true" }),
-      h("p", { class: "say-note" }, h("span"), h("button", { class: "btn sm", hidden: true })),
+      h("div", { class: "say-line" }, h("p", { class: "say", "aria-live": "polite", "aria-atomic": "true" }), h("button", { class: "btn sm", type: "button", hidden: true })),
+      h("div", { class: "say-note" }, h("p"), h("button", { class: "btn sm", type: "button", hidden: true })),
     );
   },
 
   draw(element, world, context) {
-    const [say, under] = /** @type {any} */ (element.children);
-    const said = sentence(world, read.readCells(world, "sentence"), Date.now());
+    const [[say, does], [under, also]] = [...element.children].map((line) => /** @type {any} */ (line.children));
+    const said = sentence(world, read.readCells(world, "sentence"), Date.now(), clock(world));
+    const whole = said.parts.map((p) => p.text).join("");
+    const length = whole.length + (said.action ? said.action.name.length + 6 : 0);
     set(say, "aria-live", world.playing?.playing ? "off" : "polite");
     set(say, "data-tone", said.tone || null);
+    set(say, "data-length", String(LENGTHS.filter((n) => length > n).length));
     list(say, said.parts, (_, i) => i, () => h("span"), (span, p) => {
       set(span, "class", p.role ? ROLE[p.role] : null);
       text(span, p.text);
     });
-    set(say, "title", say.textContent);
-    const extra = note(world);
-    const button = under.lastElementChild;
-    text(under.firstElementChild, extra.text);
-    button.hidden = !extra.offer;
-    if (extra.offer) {
-      text(button, offerName(extra.offer, world.history));
-      button.disabled = world.role === "reader" || world.connection !== "open";
-      button.onclick = () => context.send(extra.offer);
-    }
+    set(say, "title", whole);
+    button(does, said.action ?? null, world, context);
+    const more = back(element, world) || note(world);
+    text(under, more.text);
+    set(under, "title", more.text);
+    set(under, "data-tone", more.tone || null);
+    button(also, more.action, world, context);
     again(element, world, () => this.draw(element, world, context));
   },
+
+  table: (world) => ({
+    columns: [msg`what just happened`, msg`note`],
+    rows: [[sentence(world, read.readCells(world, "sentence"), Date.now()).parts.map((p) => p.text).join(""), note(world).text]],
+  }),
 };
+
+/** @param {any} element @param {Action | null} action @param {World} world @param {Context} context */
+function button(element, action, world, context) {
+  element.hidden = !action;
+  if (!action) return;
+  text(element, action.name);
+  set(element, "data-act", action.act ?? null);
+  element.disabled = !!action.command && (world.role === "reader" || world.connection !== "open");
+  element.onclick = () => {
+    if (action.command) context.send(action.command);
+    if (action.look) context.look(action.look);
+    if (action.dismiss) context.dismiss();
+  };
+}
+
+/** How long the start took so far, and took the last time on this machine.
+ * @param {World} world */
+function clock(world) {
+  const waited = performance.now();
+  if (world.moved && !started) localStorage.setItem(STARTED, String(Math.round(waited)));
+  started ||= !!world.moved;
+  return { waited, usual: Number(localStorage.getItem(STARTED) ?? 0) };
+}
+let started = false;
+
+/** When the connection went, and until when it is told that it came back. @type {WeakMap<HTMLElement, {since: number, until: number, text: string}>} */
+const losses = new WeakMap();
+const TELL_FOR = 6000;
+
+/** For a moment after the connection came back: that it did, and after how long.
+ * @param {HTMLElement} element @param {World} world @returns {ReturnType<typeof note> | null} */
+function back(element, world) {
+  const now = Date.now();
+  const loss = losses.get(element);
+  if (world.connection === "offline") losses.set(element, { since: Number(world.reason) || now, until: 0, text: "" });
+  if (!loss || world.connection !== "open") return null;
+  if (!loss.until) Object.assign(loss, { until: now + TELL_FOR, text: msg`Connected again after ${age(now - loss.since)}. This is ${place(world)}.` });
+  if (now < loss.until) return { text: loss.text, tone: "", action: null };
+  losses.delete(element);
+  return null;
+}
 
 /** @type {WeakMap<HTMLElement, ReturnType<typeof setTimeout>>} */
 const clocks = new WeakMap();
 
-/** While the connection is lost, the age in the sentence goes on.
+/** While the page waits, the time in the sentence goes on; what is told for a moment ends.
  * @param {HTMLElement} element @param {World} world @param {() => void} draw */
 function again(element, world, draw) {
   clearTimeout(clocks.get(element));
-  if (world.connection === "offline") clocks.set(element, setTimeout(draw, 1000));
+  const waiting = world.connection === "offline" || !world.moved;
+  if (waiting || losses.has(element)) clocks.set(element, setTimeout(draw, 1000));
 }

@@ -1,0 +1,56 @@
+/** What is kept: banks from any architecture's state, places row by row, bytes, and what they are compared with. */
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { banks, fixedState, shelves, total, work } from "../../../assets/lib/kept.mjs";
+import view from "../../../assets/views/memory.mjs";
+import { recorded } from "../recorded/recorded.mjs";
+
+const brief = (all) => all.map((b) => [b.owner, b.grows, b.lines.map((l) => `${l.role}${l.layer}`).join(" "), b.bytes]);
+
+test("a recorded decode step: the source is kept fixed, a token adds one row in every layer", () => {
+  const w = recorded("translation", 4);
+  const all = banks(w.moved.kept);
+  assert.deepEqual(brief(all), [["s", false, "m-1 k0 v0 k1 v1", 5120], ["t", true, "k0 v0 k1 v1", 4096]]);
+  assert.deepEqual(total(all), { now: 9216, perRow: 1024, rows: 4 });
+  assert.equal(total(all).perRow, total(banks(recorded("translation", 5).moved.kept)).now - total(all).now, "the next step costs what was said");
+  assert.deepEqual(shelves(w).map((s) => [s.title, s.note, s.places.length, s.reserved]), [["Source cache", "5.0 KiB, fixed", 4, 4], ["Target cache", "4.0 KiB, +1.0 KiB a row", 4, 6]]);
+});
+
+test("several requests: each has its shelf where they fit, and the next write may lie over padding", () => {
+  assert.deepEqual(shelves(recorded("two", 1)).map((s) => [s.title, s.note]), [["Request A", "6.0 KiB, next write: row 4, over padding"], ["Request B", "6.0 KiB, next write: row 6"]]);
+  assert.deepEqual(shelves(recorded("both", 2, { request: 1 })).map((s) => s.title), ["B: Source cache", "B: Target cache"]);
+});
+
+test("work of a prefill pass: rows that ran, rows that are real, rows that decide", () => {
+  assert.deepEqual([0, 1].map((n) => work(recorded("two", n))), [{ run: 0, used: 0, decide: 0 }, { run: 12, used: 10, decide: 2 }]);
+  assert.deepEqual(work(recorded("both", 2)), { run: 10, used: 8, decide: 2 });
+});
+
+test("a state of fixed size comes from the running configuration; without anything that grows there is nothing to compare", () => {
+  assert.deepEqual(fixedState(recorded("translation", 4)), { floats: 128, layers: 2, width: 64, bytes: 512 });
+  assert.deepEqual(fixedState(recorded("two", 1)).bytes, 1024);
+  const still = recorded("translation", 4);
+  still.moved = { ...still.moved, kept: still.moved.kept.filter((k) => !k.grows) };
+  assert.equal(fixedState(still), null);
+});
+
+test("a recurrent state, of whatever name, needs nothing new", () => {
+  const w = recorded("two", 3);
+  const kept = [
+    { path: "layer0.h", axes: ["b", "n"], shape: [2, 32], bytes: 256, grows: false, bytes_per_row: 0 },
+    { path: "layer0.c", axes: ["b", "n"], shape: [2, 32], bytes: 256, grows: false, bytes_per_row: 0 },
+    { path: "layer1.keys", axes: ["b", "g", "t'", "e"], shape: [2, 1, 5, 8], bytes: 320, grows: true, bytes_per_row: 64 },
+  ];
+  w.moved = { ...w.moved, kept };
+  assert.deepEqual(brief(banks(kept)), [["", false, "m0 m0", 512], ["t", true, "k1", 320]]);
+  assert.deepEqual(shelves(w).filter((s) => s.owner === "").map((s) => [s.title, s.note]), [["A: State", "256 B, fixed"]]);
+  assert.deepEqual(total([]), { now: 0, perRow: 0, rows: 0 });
+});
+
+test("the table lists every kept tensor with its bytes", () => {
+  const { columns, rows } = view.table(recorded("translation", 4));
+  assert.deepEqual([columns.length, rows.length, rows[0].slice(0, 4)], [6, 9, ["encoder.memory", "b s d", "1 × 4 × 64", 1024]]);
+  assert.equal(rows.reduce((sum, r) => sum + r[3], 0), 9216);
+});
