@@ -25,10 +25,11 @@ export function sentence(world, weight, now, clock) {
  * the clipping, that weights are random, what a word became, why there are so many steps.
  * @param {World} world @returns {{text: string, tone: "" | "bad", action: Action | null}} */
 export function note(world) {
+  const notice = world.notices.at(-1);
+  if (notice?.code === "diverged") return { text: notice.message, tone: "", action: null }; // its way back stands beside the sentence
   const failed = failing(world);
   if (failed) return { ...failed, text: `${edited(world)} ${failed.text}`.trim(), tone: "bad" };
-  const notice = world.notices.at(-1);
-  if (notice) return { text: notice.message, tone: "", action: notice.offer && notice.code !== "diverged" ? { name: offerName(notice.offer, world.history), command: notice.offer } : null };
+  if (notice) return { text: notice.message, tone: "", action: notice.offer ? { name: offerName(notice.offer, world.history), command: notice.offer } : null };
   return { text: edited(world) || clipping(world) || weightsNote(world.opened?.weights, world.moved?.updates ?? 0) || unknownWords(world) || pace(world), tone: "", action: null };
 }
 

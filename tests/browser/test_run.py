@@ -136,7 +136,7 @@ def test_prefill_of_two_requests_decides_by_each_last_row(window: Window) -> Non
     window.until("lookback.store.world.moved.phase === 'prefill'")
     window.step()
     assert [r["decision_row"] for r in window.world("moved.requests")] == [0, 0]
-    assert "B le from its row 0" in window.said()
+    assert "B takes le from its row 0" in window.said()
     window.press("Remove request B")
     window.until("lookback.store.world.moved.requests.length === 1")
 
