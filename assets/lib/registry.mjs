@@ -104,7 +104,8 @@ export class Registry {
   choose() {
     const phase = (this.chosen = this.phase());
     for (const p of this.placed) {
-      const shown = phase ? p.view.phases.includes(phase) : p.view.slot === "sentence"; // the sentence tells what one waits for
+      const due = phase ? p.view.phases.includes(phase) : p.view.slot === "sentence"; // the sentence tells what one waits for
+      const shown = due && (p.view.applies?.(this.store.world) ?? true);
       if (shown !== p.shown) p.dirty = true;
       p.shown = shown;
       p.element.hidden = !shown;

@@ -116,6 +116,8 @@ export interface View {
   slot: "sentence" | "track" | "read" | "map" | "next" | "memory" | "training" | "charts" | "inspector" | "checks";
   /** In which phases it is shown. */
   phases: ("train" | "prefill" | "decode")[];
+  /** Whether it has something to show of the opened model; left out: it always has. Another view may take its slot. */
+  applies?(world: World): boolean;
   /** What it watches while it is shown. Called again when the look or the opened scenario changes. */
   wants(world: World): Selector[];
   /** Called once with the empty element, before the first draw. */

@@ -24,6 +24,7 @@ export default {
   title: "Who may read, how much is read",
   slot: "map",
   phases: ["train", "prefill", "decode"],
+  applies: (world) => world.opened?.relations.length !== 0,
 
   wants(world) {
     const at = read.relation(world);

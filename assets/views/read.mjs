@@ -32,6 +32,7 @@ export default {
   title: "Who reads whom",
   slot: "read",
   phases: ["prefill", "decode"],
+  applies: (world) => world.opened?.relations.length !== 0,
   wants: (world) => (pass.shownFor(world) ? [] : [...read.readSelectors(world).slice(0, 1), ...lengthSelectors(world)]),
 
   mount(element, context) {

@@ -148,3 +148,17 @@ test("a file that cannot be loaded, or holds no view, is told and left out", asy
   assert.deepEqual(views.map((v) => v.id), ["a"]);
   assert.equal(told.mock.callCount(), 2);
 });
+
+test("a view that has nothing to show of the opened model leaves its slot to another", () => {
+  const relations = (world) => world.opened?.relations.length;
+  const map = view("map", { applies: (world) => relations(world) > 0 });
+  const states = view("states", { applies: (world) => relations(world) === 0 });
+  const { store, slot, frame: next } = page(map, states);
+  const shown = () => slot("map").children.filter((c) => !c.hidden).map((c) => c.attributes.id ?? c.id);
+  store.apply(decode(frame("opened", { ...store.world.opened, relations: [] })));
+  next();
+  assert.deepEqual(shown(), ["view-states"]);
+  store.apply(decode(frame("opened", { ...store.world.opened, relations: [{}] })));
+  next();
+  assert.deepEqual(shown(), ["view-map"]);
+});
