@@ -25,15 +25,18 @@ from app.server.admission import Gate
 from app.server.compression import Compression
 from app.server.http import Readiness, add_last_route, add_routes
 from app.server.socket import serve as serve_socket
+from app.server.taking import Taking, add_taking_routes
 from app.session import journal
 from app.session.catalogue_view import catalogue
 from app.session.commands import Enter, Open, Step
 from app.session.engine import Engine
+from app.session.exports import Exports
 from app.session.lobby import Lobby
 from app.session.scenario import defaults
 from app.session.services import EngineClass, Services
 from app.settings import BadSetting, Settings
 from app.ui.layout import build_dash
+from app.ui.replay import replay_pages
 
 log = logging.getLogger("lookback")
 
@@ -48,6 +51,7 @@ def create_app(settings: Settings, engine: EngineClass = Engine) -> FastAPI:
     device = _device(settings.device)
     torch.set_num_threads(1)
     readiness = Readiness()
+    found = catalogue()
     lifespan = partial(_lifespan, settings=settings, engine=engine, device=device, readiness=readiness)
     api = FastAPI(
         title="Lookback",
@@ -58,12 +62,14 @@ def create_app(settings: Settings, engine: EngineClass = Engine) -> FastAPI:
     )
     api.state.readiness = readiness
     add_routes(api, readiness)
+    add_taking_routes(api)
 
     @api.websocket("/ws")
     async def ws(websocket: WebSocket) -> None:
         await serve_socket(websocket, api.state.lobby)
 
-    dash = build_dash(api, catalogue())
+    dash = build_dash(api, found)
+    api.state.pages = replay_pages(dash, found)
     add_last_route(api)
     api.add_middleware(Compression)
     api.add_middleware(Gate, hosts=settings.hosts, policy=_policy(dash))
@@ -88,6 +94,8 @@ async def _lifespan(
     pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="engine", initializer=torch.set_num_threads, initargs=(1,))
     services = Services(engine, wire.encode, kept, pool, device)
     api.state.lobby = Lobby(services, settings.sessions, settings.idle_minutes * 60, settings.expiry_days)
+    exports = Exports(services)
+    api.state.taking = Taking(api.state.lobby, exports, services, api.state.pages)
     tasks = [asyncio.create_task(api.state.lobby.tend()), asyncio.create_task(_warm(api, services, readiness))]
     try:
         yield
@@ -95,6 +103,7 @@ async def _lifespan(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await exports.close()
         await api.state.lobby.close()
         pool.shutdown()
         kept.close()

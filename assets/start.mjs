@@ -8,6 +8,8 @@ import { plotly, plotlyAt } from "./lib/plotly.mjs";
 import { loadViews, Registry } from "./lib/registry.mjs";
 import { Run } from "./lib/run.mjs";
 import { Store } from "./lib/store.mjs";
+import { viewMenus } from "./lib/taking-menu.mjs";
+import { Share } from "./lib/taking-share.mjs";
 import { onSystemChange, remembered } from "./lib/theme.mjs";
 import { text } from "./lib/text.mjs";
 
@@ -15,13 +17,17 @@ const RATE = "lookback-rate";
 const page = /** @type {any} */ (window);
 const data = JSON.parse(document.getElementById("lookback-data")?.textContent ?? "{}");
 const store = new Store();
-const run = new Run({ store, first: data.scenario, onWelcome: () => registry.rewatch() });
+/** A page that holds a recording plays it, and needs neither Dash nor a server. */
+const replay = document.getElementById("lookback-run") ? await import("./lib/taking-playback.mjs") : null;
+const run = new (replay?.Playback ?? Run)({ store, first: data.scenario, onWelcome: () => registry.rewatch() });
 const registry = new Registry({
   store,
   context: { send: (command) => run.send(command), look: (change) => run.look(change), hover, dismiss: () => store.set({ refused: null }), say },
   watch: (selectors) => watch(selectors),
   drawn: (seq) => run.socket.ack(seq),
+  menu: viewMenus({ world: () => store.world, say, refuse: (errors) => run.refuse(errors), redraw: (placed) => registry.drawNow(placed), architecture: () => actions.architecture()?.name ?? "" }),
 });
+const share = new Share({ run, say, contents: replay ? () => /** @type {any} */ (run).contents() : null });
 const actions = new Actions({ run, catalogue: data.catalogue, repaint: () => registry.repaint(), provider: data.ids.PROVIDER });
 
 /** @param {import("./lib/types").Selector[]} selectors */
@@ -41,11 +47,6 @@ function hover(place) {
 function say(sentence) {
   const place = document.getElementById(data.ids.SAID);
   if (place) place.textContent = sentence;
-}
-
-async function copyLink() {
-  const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
-  say(location.hash ? (copied ? text.copied : text.notCopied) : text.tooLong);
 }
 
 /** @type {Frame | null} */
@@ -73,6 +74,7 @@ function field() {
   }
 }
 
+replay?.standIn();
 /** What the bindings of app/ui/bindings.py call. */
 page.dash_clientside = Object.assign(page.dash_clientside ?? {}, {
   lookback: {
@@ -93,7 +95,7 @@ const acts = {
   step: () => actions.step(), back: () => actions.back(), play: () => actions.play(), undo: () => actions.undo(),
   reset: () => frame?.askReset(), resetNow: () => frame?.answerReset(true), keep: () => frame?.answerReset(false),
   startNew: () => location.assign(location.pathname),
-  defaults: () => actions.defaults(), nextTheme: () => actions.nextTheme(), retry: () => run.socket.connect(), copyLink, help: () => help(),
+  defaults: () => actions.defaults(), nextTheme: () => actions.nextTheme(), retry: () => run.socket.connect(), share: () => share.open(), help: () => help(),
 };
 addEventListener("click", (event) => acts[/** @type {any} */ (event.target).closest?.("[data-act]")?.dataset.act]?.());
 
@@ -113,7 +115,7 @@ function present(id) {
 
 /** Charts come with training; their library is loaded then. */
 function chartsWhenTraining() {
-  plotlyAt(data.plotly);
+  if (!replay) plotlyAt(data.plotly);
   store.listen((parts) => {
     if (!parts.includes("moved") || store.world.moved.phase !== "train" || page.Plotly) return;
     plotly().then(() => registry.repaint(), (error) => console.error(error));
@@ -122,6 +124,7 @@ function chartsWhenTraining() {
 
 const help = helpSheet();
 const views = loadViews(data.views);
+await replay?.inlineCharts();
 actions.speed(sessionStorage.getItem(RATE) ?? actions.rate);
 run.begin();
 await present(data.ids.STAGE);

@@ -86,11 +86,11 @@ def add_routes(api: FastAPI, readiness: Readiness) -> None:
         "/api/scenario/validate", summary="A scenario, normalised, its link, and what its variant would be", **_takes(Scenario)
     )
     async def validate(request: Request) -> dict[str, Any]:
-        return await run_in_threadpool(_validated, await _data(request, LARGEST_SCENARIO))
+        return await run_in_threadpool(_validated, await json_of(request, LARGEST_SCENARIO))
 
     @api.post("/api/read", summary="One read by hand: scores, weights, context", **_takes(ReadRequest))
     async def post_read(request: Request) -> Response:
-        return Response(await run_in_threadpool(_read_text, await _data(request, LARGEST_READ)), media_type="application/json")
+        return Response(await run_in_threadpool(_read_text, await json_of(request, LARGEST_READ)), media_type="application/json")
 
     @api.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:
@@ -110,12 +110,12 @@ def add_last_route(api: FastAPI) -> None:
         known = takewhile(lambda route: getattr(route, "endpoint", None) is not nothing, request.app.routes)
         methods = sorted({m for r in known if r.matches(request.scope)[0] is Match.PARTIAL for m in getattr(r, "methods", ())})
         if methods:
-            problem = _problem("method", request.method, " or ".join(methods))
-            return refuse(405, problem, headers={"Allow": ", ".join(methods)})
-        return refuse(404, _problem("path", request.url.path, "/, /docs, /healthz, /readyz, /ws and what /docs lists"))
+            wrong = problem("method", request.method, " or ".join(methods))
+            return refuse(405, wrong, headers={"Allow": ", ".join(methods)})
+        return refuse(404, problem("path", request.url.path, "/, /docs, /healthz, /readyz, /ws and what /docs lists"))
 
 
-def _problem(field: str, given: Any, allowed: str) -> Problem:
+def problem(field: str, given: Any, allowed: str) -> Problem:
     given = shorten(given)
     return Problem(field, given, allowed, f"{field} was given {given!r}; allowed: {allowed}")
 
@@ -123,14 +123,14 @@ def _problem(field: str, given: Any, allowed: str) -> Problem:
 # --- the API ---------------------------------------------------------------------------------------------------------------
 
 
-async def _data(request: Request, largest: int) -> Any:
+async def json_of(request: Request, largest: int) -> Any:
     """The JSON of a request. Raises `Unacceptable`."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Unacceptable(415, _problem("Content-Type", kind, "application/json"))
+        raise Unacceptable(415, problem("Content-Type", kind, "application/json"))
     length = int(request.headers.get("content-length", 0))
     if length > largest:
-        raise Unacceptable(413, _problem("body", f"{length} bytes", f"at most {largest} bytes"))
+        raise Unacceptable(413, problem("body", f"{length} bytes", f"at most {largest} bytes"))
     body = await request.body()
     try:
         return await run_in_threadpool(read_json, body)
@@ -155,7 +155,7 @@ def _validated(data: Any) -> dict[str, Any]:
 
 def _read_text(data: Any) -> str:
     if not isinstance(data, dict):
-        raise Unacceptable(422, _problem("body", data, "an object with keys, values, query, scores, score and visible"))
+        raise Unacceptable(422, problem("body", data, "an object with keys, values, query, scores, score and visible"))
     try:
         given = ReadRequest.model_validate(data)
         found = read(given.keys, given.values, given.query, given.scores, given.score, given.visible)

@@ -249,6 +249,11 @@ class Engine(Moving):
             yield from self._joined(watch)
         self.earlier.pop()
 
+    def follow(self, before: Engine) -> None:
+        """This run was opened in place of that one: Undo leads back to it."""
+        left = Earlier(before.scenario, {name: getattr(before, name) for name in RUN})
+        self.earlier = [*(e.without_run() for e in before.earlier), left]
+
     def leave(self, scenarios: Iterable[Scenario]) -> None:
         """Remember runs that were left before (after a restore): only their scenarios are known."""
         self.earlier = [Earlier(s, None) for s in scenarios]

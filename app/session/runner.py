@@ -62,6 +62,8 @@ class Runner:
             message = f"This session has no scenario yet, so it cannot {command.kind}; open one first."
             raise Refused(Problem("command", command.kind, "open", message))
         await self._exhaust(engine, engine.run(command, watch), partial(self._hear, hear, base), command)
+        if self.engine is not None and engine is not self.engine:
+            engine.follow(self.engine)
         self.engine, self._base = engine, base
 
     async def _exhaust(self, engine: Engine, events: Iterator[Event], hear: Hear, command: Command) -> None:
@@ -137,10 +139,11 @@ def rebuild(services: Services, saved: Saved) -> Engine | None:
     """Snapshot and the commands after it; None: nothing was opened yet."""
     engine = None if saved.snapshot is None else services.engine.restore(saved.snapshot, services.device)
     for command in saved.commands:
-        if isinstance(command, Open):
-            engine = services.engine(services.device)
+        before, engine = engine, services.engine(services.device) if isinstance(command, Open) else engine
         if engine is None:
             raise ValueError("the journal holds a command before the first open")
         for _ in engine.run(command):
             pass
+        if before is not None and engine is not before:
+            engine.follow(before)
     return engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 import torch
 
@@ -30,6 +30,8 @@ class Engine(Protocol):
     def describe(self) -> tuple[Event, ...]: ...
 
     def keyframe(self, watch: Sequence[Selector]) -> Values: ...
+
+    def follow(self, before: Self) -> None: ...
 
     def save(self) -> bytes: ...
 

@@ -6,12 +6,14 @@ Commands are done in the order they came; `Pause` and `Cancel` act at once. Noth
 
 from __future__ import annotations
 
+import asyncio
 import time
 from functools import partial
+from typing import Any
 
 from app.session.answers import Clients
 from app.session.audience import Audience, Connection, Role
-from app.session.commands import ANYONE, Cancel, Command, Fetch, Look, Pause, Share, Watch
+from app.session.commands import ANYONE, Cancel, Command, Fetch, Look, Open, Pause, Share, Watch
 from app.session.events import Pong, Problem, Reply
 from app.session.journal import NOTHING, Saved
 from app.session.services import Services
@@ -49,6 +51,28 @@ class Session:
         await self._worker.close()
         for connection in list(self._audience.connections):
             connection.outbox.close(code, reason)
+
+    @property
+    def view(self) -> dict[str, Any]:
+        """What the writer's page looks at."""
+        return self._worker.view
+
+    async def saved(self) -> bytes:
+        """The run as it stands when the commands that wait are done. Raises ValueError where there is none."""
+        found: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+        async def save() -> None:
+            try:
+                data = await self._worker.runner.save()
+            except Exception as error:
+                if not found.done():
+                    found.set_exception(error)
+            else:
+                if not found.done():
+                    found.set_result(data)
+
+        self._worker.queue(save)
+        return await found
 
     # --- connections
 
@@ -91,6 +115,27 @@ class Session:
         else:
             connection.waiting += 1
             self._worker.queue(partial(self._carry_out, connection, seq, command))
+
+    async def open(self, client: str, command: Open) -> tuple[Problem, ...]:
+        """As `ask`, for a run that is too long for one message. Returns why it was not opened."""
+        connection = self._audience.of(client)
+        if connection is None:
+            return (Problem("client", client[:64], "a page of this session", "This page is not connected; nothing was opened."),)
+        if problem := _objection(connection, command):
+            return (problem,)
+        self.used = time.monotonic()
+        self._worker.stop_playing()
+        connection.waiting += 1
+        found: asyncio.Future[tuple[Problem, ...]] = asyncio.get_running_loop().create_future()
+
+        async def carry_out() -> None:
+            problems = await self._worker.carry_out(connection, -1, command)
+            connection.waiting -= 1
+            if not found.done():
+                found.set_result(problems)
+
+        self._worker.queue(carry_out)
+        return await found
 
     def refuse(self, connection: Connection, seq: int, problems: tuple[Problem, ...]) -> None:
         """The answer to a message that was no command; seq -1 where it could not be read."""

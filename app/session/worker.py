@@ -63,7 +63,7 @@ class Worker:
         self._audience = audience
         self._clients = clients
         self._record = Record(session, services.journal, self.runner, saved.n)
-        self._view = saved.view
+        self.view = saved.view
         self._news: list[Notice] = []  # for the next one who joins
         self._told_not_saved = False
         self._paused = 0  # how often playing was to end
@@ -123,7 +123,7 @@ class Worker:
         except Exception as error:
             return (await self._recover(error),)
         if isinstance(command, DURABLE):
-            await self._keep(connection.client, seq, command)
+            await self._keep(connection.client if seq >= 0 else "", seq, command)
         return ()
 
     async def _do(self, connection: Connection, command: Command) -> None:
@@ -180,8 +180,8 @@ class Worker:
         if length > LARGEST_VIEW:
             allowed = f"at most {LARGEST_VIEW} bytes of JSON"
             raise Refused(Problem("view", f"{length} bytes", allowed, f"view was given {length} bytes; allowed: {allowed}"))
-        self._view = command.view
-        self._audience.publish(Viewed(self._view))
+        self.view = command.view
+        self._audience.publish(Viewed(self.view))
 
     async def _keep(self, client: str, seq: int, command: Command) -> None:
         with self._disk():
@@ -247,7 +247,7 @@ class Worker:
             return
         events = [self._filled(e) for e in await self.runner.describe()]
         self._audience.at_epoch(self.runner.epoch)
-        self._audience.begin(connection, [*events, self.player.state(), Viewed(self._view)])
+        self._audience.begin(connection, [*events, self.player.state(), Viewed(self.view)])
         while self._news:
             self._audience.publish(self._news.pop())
 
@@ -259,7 +259,7 @@ class Worker:
 
     def _filled(self, event: Event) -> Event:
         """The engine knows nothing of the view."""
-        return replace(event, view=self._view) if isinstance(event, Opened) else event
+        return replace(event, view=self.view) if isinstance(event, Opened) else event
 
     async def _tell_all(self) -> None:
         """Everything anew, for everyone: after something was told that did not last."""

@@ -8,6 +8,7 @@ PROVIDER: Final = "provider"
 STAGE: Final = "stage"
 PRESET: Final = "preset"
 THEME: Final = "theme"
+SHARE: Final = "share"
 TOP_ACTIONS: Final = "top-actions"
 
 ARCHITECTURE: Final = "architecture"

@@ -126,7 +126,11 @@ def _top(catalogue: Mapping[str, Any]) -> Component:
             able(picker),
             html.Span(className="sp"),
             html.Nav(html.Span("Stage", className="link here", **{"aria-current": "page"}), className="pages hide-phone"),
-            html.Div([button("Copy link", "copyLink", name="link")], id=ids.TOP_ACTIONS, className="top-actions"),
+            html.Div(
+                [button("Share", "share", ids.SHARE, name="link", **{"aria-haspopup": "dialog"})],
+                id=ids.TOP_ACTIONS,
+                className="top-actions",
+            ),
             button("Theme", "nextTheme", ids.THEME, name="link", **{"aria-label": "Theme: automatic"}),
         ],
         className="top",

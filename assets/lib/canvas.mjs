@@ -91,12 +91,20 @@ export function tall(canvas, height) {
   boxes.delete(canvas);
 }
 
+/** Pixels that a canvas gets for each CSS pixel, at least: more while a picture is taken. */
+let least = 0;
+
+/** @param {number} pixels */
+export function sharpen(pixels) {
+  least = pixels;
+}
+
 /** Fit a canvas's pixels to its box, or to the size that it was just given, and clear it.
  * @param {HTMLCanvasElement} canvas @param {[number, number]} [size] @returns {[CanvasRenderingContext2D, number, number]} context, width, height in CSS pixels */
 export function fit(canvas, size) {
   if (size) boxes.set(canvas, size);
   const [width, height] = boxOf(canvas);
-  const scale = window.devicePixelRatio || 1;
+  const scale = Math.max(least, window.devicePixelRatio || 1);
   const w = Math.max(1, Math.round(width * scale));
   const h = Math.max(1, Math.round(height * scale));
   if (canvas.width !== w) canvas.width = w;

@@ -2,6 +2,7 @@
 /** The page's own frame: what its controls show follows the run; where-am-I, status, flyouts and tabs. */
 
 import { set, text as put } from "./dom.mjs";
+import { msg } from "./language.mjs";
 import { NumberField } from "./numbers.mjs";
 import { Requests, weightsLine } from "./requests.mjs";
 import { text } from "./text.mjs";
@@ -93,9 +94,12 @@ export class Frame {
   may(world) {
     const reads = world.role === "reader";
     const nothing = world.connection === "closed" && !world.opened;
-    for (const group of /** @type {NodeListOf<HTMLFieldSetElement>} */ (document.querySelectorAll("fieldset.able"))) group.disabled = reads || nothing;
+    for (const group of /** @type {NodeListOf<HTMLFieldSetElement>} */ (document.querySelectorAll("fieldset.able"))) {
+      group.disabled = nothing || (reads && !(world.recording && group.closest(".deck")));
+      set(group, "title", world.recording && group.disabled && msg`This is a recording`);
+    }
     set(this.element("READ_ONLY"), "hidden", !reads);
-    put(this.element("READ_ONLY"), this.actions.run.role === "reader" ? text.takeOverAsked : text.takeOver);
+    put(this.element("READ_ONLY"), world.recording ? msg`This is a recording: the model is not in it, so nothing can be changed.` : this.actions.run.role === "reader" ? text.takeOverAsked : text.takeOver);
     set(this.element("NOTHING"), "hidden", !nothing);
     put(this.element("NOTHING_WORDS"), world.reason);
   }
@@ -136,7 +140,7 @@ export class Frame {
   deck(world) {
     const phase = world.moved?.phase ?? world.opened?.scenario.phase;
     if (phase) document.documentElement.dataset.phase = phase;
-    const able = world.connection === "open" && world.role === "writer" && !!world.opened;
+    const able = world.connection === "open" && (world.role === "writer" || world.recording) && !!world.opened;
     const { playing } = world.playing;
     const first = !world.moved || world.history.get(world.moved.at)?.parent === null;
     for (const name of ["STEP", "STEP_PHONE"]) this.tell(this.ids[name], { disabled: !able || !!world.moved?.ended });
@@ -165,7 +169,7 @@ export class Frame {
   /** @param {World} world */
   status(world) {
     const state = world.connection === "open" && world.role === "reader" ? "reader" : world.connection;
-    const reads = this.actions.run.role === "reader" ? text.readerAsked : text.reader;
+    const reads = world.recording ? msg`A recording, ${world.opened?.device ?? ""}` : this.actions.run.role === "reader" ? text.readerAsked : text.reader;
     const said = state === "reader" ? reads : state === "open" ? text.ready(world.opened?.device ?? "", world.moved?.forward_ms ?? 0) : state === "closed" ? `${text.closed}: ${world.reason}` : text[/** @type {"offline"} */ (state)];
     put(this.element("STATUS"), said);
     set(this.element("STATUS_DOT"), "data-state", state);

@@ -8,7 +8,7 @@ import { h } from "./dom.mjs";
 /** @typedef {import("./types").Selector} Selector */
 /**
  * @typedef {object} Placed one view on the page
- * @property {View} view @property {HTMLElement} element @property {boolean} shown @property {boolean} mounted
+ * @property {View} view @property {HTMLElement} element @property {HTMLElement | null} menu @property {boolean} shown @property {boolean} mounted
  * @property {Set<string>} reads the parts of the world that its last draw read @property {boolean} dirty @property {string} failed
  */
 
@@ -33,13 +33,15 @@ export class Registry {
    * @param {import("./store.mjs").Store} o.store @param {Context} o.context
    * @param {(selectors: Selector[]) => void} o.watch called with what the shown views want, when that changes
    * @param {(seq: number) => void} o.drawn called when values frames are on the page, with the newest's number
+   * @param {(placed: Placed) => HTMLElement | null} [o.menu] the button of a view's own menu
    * @param {(slot: string) => HTMLElement | null} [o.slot]
    */
-  constructor({ store, context, watch, drawn, slot = (name) => document.getElementById(`slot-${name}`) }) {
+  constructor({ store, context, watch, drawn, menu = () => null, slot = (name) => document.getElementById(`slot-${name}`) }) {
     this.store = store;
     this.context = context;
     this.watch = watch;
     this.drawn = drawn;
+    this.menu = menu;
     this.slot = slot;
     /** @type {Placed[]} */
     this.placed = [];
@@ -63,7 +65,10 @@ export class Registry {
       }
       const element = h("section", { id: `view-${view.id}`, class: `view view-${view.slot}`, "aria-label": view.title, hidden: true });
       slot.appendChild(element);
-      const placed = { view, element, shown: false, mounted: false, reads: new Set(), dirty: true, failed: "" };
+      /** @type {Placed} */
+      const placed = { view, element, menu: null, shown: false, mounted: false, reads: new Set(), dirty: true, failed: "" };
+      placed.menu = this.menu(placed);
+      if (placed.menu) slot.appendChild(placed.menu);
       this.placed.push(placed);
       resize.observe(element);
       element.addEventListener("box", () => {
@@ -109,6 +114,7 @@ export class Registry {
       if (shown !== p.shown) p.dirty = true;
       p.shown = shown;
       p.element.hidden = !shown;
+      if (p.menu) p.menu.hidden = !shown;
     }
     this.asks = true;
     this.ask();
@@ -173,6 +179,12 @@ export class Registry {
     }
     this.unsettledSince ||= performance.now();
     return performance.now() - this.unsettledSince < PATIENCE;
+  }
+
+  /** Paint one view at once, its canvases too. @param {Placed} p */
+  drawNow(p) {
+    const paint = this.draw(p);
+    if (typeof paint === "function") this.attempt(p, paint);
   }
 
   /** @param {Placed} p @returns {void | (() => void)} what paints its canvases */

@@ -38,6 +38,8 @@ export class Run {
     this.shareTimer = 0;
     /** The server tells what the page looked at; after that the page tells the server. */
     this.joining = false;
+    /** The run as it was shared last, as a link and as a file. */
+    this.shared = { link: "", file: /** @type {any} */ (null) };
     this.session = "";
     this.socket = new Socket({
       address: () => this.address(),
@@ -93,7 +95,7 @@ export class Run {
     if (frame.kind === "welcome") this.welcome(frame);
     else if (frame.kind === "opened") this.opened(frame.event);
     else if (frame.kind === "viewed") this.viewed(frame.event.view);
-    else if (frame.kind === "shared") this.linked(frame.event.link);
+    else if (frame.kind === "shared") this.linked((this.shared = frame.event).link);
     else if (frame.kind === "reply") this.store.settle();
     else if (frame.kind === "playing" && !frame.event.playing) this.changed();
   }
@@ -159,13 +161,19 @@ export class Run {
   /** Every command of the page goes through here.
    * @param {Record<string, any>} command @returns {Promise<Reply>} */
   async send(command) {
-    const asking = ASKING.has(command.kind);
-    if (!asking) this.begun();
+    const send = () => this.socket.send(command, { again: command.kind !== "watch" });
+    if (ASKING.has(command.kind)) return send();
     if (command.kind === "change") this.ahead.push(command.fields);
-    const reply = await this.socket.send(command, { again: command.kind !== "watch" });
-    if (command.kind === "change") this.ahead = this.ahead.filter((fields) => fields !== command.fields);
-    if (asking) return reply;
-    this.ended();
+    const settled = () => (this.ahead = this.ahead.filter((fields) => fields !== command.fields));
+    return this.during(send, settled);
+  }
+
+  /** Something of the person's that is under way until it is answered, and what its answer means.
+   * @param {() => Promise<Reply>} act @param {() => void} [settled] @returns {Promise<Reply>} */
+  async during(act, settled = () => {}) {
+    this.begun();
+    const reply = await act().finally(() => this.ended());
+    settled();
     if (reply.ok) {
       if (this.store.world.refused) this.store.set({ refused: null });
       this.changed();

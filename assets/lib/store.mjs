@@ -14,7 +14,7 @@ export const firstLook = () => ({
 /** @returns {World} */
 function firstWorld() {
   return {
-    connection: "connecting", reason: "", role: "writer", busy: false,
+    connection: "connecting", reason: "", role: "writer", recording: false, busy: false,
     opened: null, schema: null, moved: null, history: new Map(),
     curve: { updates: [], loss: [], norm: [], clipped: [], validation: [], validated_every: 0, held_out: 0 },
     checked: null, playing: { playing: false, unit: "step", rate: 2 }, notices: [], refused: null, analysis: {},
@@ -198,7 +198,7 @@ export class Store {
 }
 
 /** @param {World["curve"]} old @param {any} more */
-function joined(old, more) {
+export function joined(old, more) {
   const keep = more.updates.length ? old.updates.findIndex((u) => u >= more.updates[0]) : -1;
   const cut = keep < 0 ? old.updates.length : keep;
   const validation = old.validation.filter(([u]) => !more.validation.length || u < more.validation[0][0]);

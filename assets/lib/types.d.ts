@@ -67,6 +67,8 @@ export interface World {
   /** Why it is closed, or since when offline (ms since epoch). */
   reason: string;
   role: "writer" | "reader";
+  /** This page plays a recording: one can move in it, and change nothing (role is reader). */
+  recording: boolean;
   /** A command is under way that was not answered yet. */
   busy: boolean;
   opened: any | null;

@@ -70,6 +70,14 @@ export default {
     );
   },
 
+  table(world) {
+    const view = read.requestView(world);
+    return {
+      columns: ["id", "token", "logit", "probability", "probability under the policy"],
+      rows: (view?.candidates ?? []).map((/** @type {any} */ c) => [c.id, c.token, c.logit, c.probability, c.policy_probability]),
+    };
+  },
+
   draw(element, world, context) {
     const [head, cands, rest, total, others, hint] = /** @type {any} */ (element.children);
     const view = read.requestView(world);

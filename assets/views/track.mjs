@@ -208,7 +208,7 @@ const block = () => h("li", { class: "blk" }, h("button", { class: "blk-go", typ
 /** @param {any} li @param {Block} b @param {World} world @param {Context} context */
 function fill(li, b, world, context) {
   const [go, branch] = li.children;
-  const may = world.role === "writer" && world.connection === "open";
+  const may = (world.role === "writer" || world.recording) && world.connection === "open";
   set(li, "class", `blk ${b.state}`);
   const grow = `${read.phase(world) === "train" ? Math.max(0.001, b.grow) : b.grow} 1 0px`;
   if (li.dataset.grow !== grow) li.style.flex = li.dataset.grow = grow;

@@ -18,16 +18,17 @@ from app import settings
 from app.main import configuration, create_app, listen
 from app.server.wire import Frame, decode
 from app.session.events import Event, Reply, Values
+from app.session.services import EngineClass
 from tests.session.fakes import FakeEngine
 
 E = TypeVar("E")
 
 
 @contextmanager
-def served(data: Path, **environment: str) -> Iterator[int]:
+def served(data: Path, engine: EngineClass = FakeEngine, **environment: str) -> Iterator[int]:
     """The whole application on a free port of this machine; its journal is in that folder."""
     found = settings.read({"PORT": "0", "LOOKBACK_DATA": str(data), **environment})
-    server = uvicorn.Server(configuration(create_app(found, FakeEngine)))
+    server = uvicorn.Server(configuration(create_app(found, engine)))
     listening = listen(found)
     port = listening.getsockname()[1]
     thread = threading.Thread(target=server.run, args=([listening],))

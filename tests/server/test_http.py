@@ -48,9 +48,12 @@ def test_it_is_up_and_ready(client: httpx2.Client) -> None:
     assert client.get("/readyz").json() == {"ready": True, "waiting": ""}
 
 
+TAKING = ("/api/sessions/{session}/files/{what}", "/api/files/{token}", "/api/sessions/{session}/open")
+
+
 def test_the_description_is_complete_and_needs_nothing_from_elsewhere(client: httpx2.Client) -> None:
     described = client.get("/openapi.json").json()
-    assert {"/healthz", "/readyz", "/api/catalogue", "/api/scenario/validate", "/api/read"} == set(described["paths"])
+    assert {"/healthz", "/readyz", "/api/catalogue", "/api/scenario/validate", "/api/read", *TAKING} == set(described["paths"])
     text = json.dumps(described)
     names = set(re.findall(r'"#/components/schemas/(\w+)"', text))
     assert {"Scenario", "ReadRequest", "Request", "Mask"} <= names == names & set(described["components"]["schemas"])

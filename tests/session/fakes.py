@@ -156,6 +156,9 @@ class FakeEngine:
         fails = begin <= self.at <= self.scenario.get("fails_check_to", begin)
         return Checked(self.at, (Check("sum", "rows sum to 1", "fail" if fails else "pass", "", "measured"),))
 
+    def follow(self, before: FakeEngine) -> None:
+        self.before = before.scenario
+
     def save(self) -> bytes:
         return json.dumps([self.epoch, self.at, self.scenario]).encode()
 
