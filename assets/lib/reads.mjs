@@ -27,7 +27,7 @@ export const request = (world) => Math.max(0, Math.min(world.look.request, reque
 export function requests(world) {
   const all = world.moved?.requests ?? NONE;
   if (phase(world) === "train" || !before(world, "logits")) return all;
-  const shown = undecided.get(all) ?? all.map((/** @type {any} */ r) => ({ ...r, candidates: [], choice: null }));
+  const shown = undecided.get(all) ?? all.map((/** @type {any} */ r) => ({ ...r, candidates: [], choice: null, logits: null, unused: null }));
   undecided.set(all, shown);
   return shown;
 }

@@ -1,55 +1,24 @@
 // @ts-check
-/** The decision: the distribution that the deciding row owns. Another token is chosen by a click, which makes a branch. */
+/** The decision: the distribution that the deciding row owns, and how a token is taken from it. Another token is chosen by a click, which makes a
+ * branch; another policy is shown while its controls are dragged. Where something is edited, what it was unedited stands beside. */
 
+import * as say from "../lib/candidates.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
+import { counted, msg } from "../lib/language.mjs";
+import { drawPolicybar, policybar } from "../lib/policybar.mjs";
 import * as read from "../lib/reads.mjs";
-import { number, plural, probability, requestName, shown } from "../lib/words.mjs";
+import { probability, requestName, shown } from "../lib/words.mjs";
 
-/** @typedef {import("../lib/types").World} World */
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/candidates.mjs").Candidate} Candidate */
+/** @typedef {import("../lib/policy.mjs").Policy} Policy */
 
-const SHOWN = 8;
+/** What only this page knows: the policy under the hand, what is searched, and what the factors were scrolled for.
+ * @typedef {{draft: Policy | null, query: string, open: boolean, seen: string, again: () => void}} State */
+/** @type {WeakMap<HTMLElement, State>} */
+const states = new WeakMap();
 
-/** The policy in a few words: "greedy, T 1", "sample, T 0.7, top 5, p 0.9".
- * @param {any} policy */
-export function policyName(policy) {
-  if (!policy) return "";
-  const cuts = [policy.top_k ? `top ${policy.top_k}` : "", policy.top_p < 1 ? `p ${policy.top_p}` : ""].filter(Boolean);
-  return [policy.kind, `T ${policy.temperature}`, ...cuts].join(", ");
-}
-
-/** The rows of the list: the largest candidates, always with the choice among them, and what is left.
- * `cut` says that sampling leaves this token out (top-k, top-p).
- * @param {any} view a RequestView @param {number} vocabulary @param {any} policy @param {number} [limit] */
-export function distribution(view, vocabulary, policy, limit = SHOWN) {
-  const all = view?.candidates ?? [];
-  const top = all.slice(0, limit);
-  const chosen = all.findIndex((/** @type {any} */ c) => c.id === view.choice);
-  if (chosen >= limit) top[limit - 1] = all[chosen];
-  const candidates = top.map((/** @type {any} */ c) => ({
-    id: c.id, token: c.token, probability: number(c.probability), lead: c.id === view.choice, cut: policy?.kind === "sample" && c.policy_probability === 0,
-  }));
-  const sum = candidates.reduce((/** @type {number} */ a, /** @type {any} */ c) => a + c.probability, 0);
-  return { candidates, others: Math.max(0, vocabulary - candidates.length), rest: Math.max(0, 1 - sum) };
-}
-
-/** The line under the list: what Step does, or how the request ended.
- * @param {any} view */
-export function outcome(view) {
-  if (!view) return "";
-  if (view.finished === "eos") return "It ended with <eos>. Back, or a click on an earlier moment, goes on from there.";
-  if (view.finished === "limit") return "It stopped at the limit. A larger limit lets it go on.";
-  const lead = read.choice(view);
-  return lead ? `Step takes ${shown(lead.token)}. Click another word to branch; this path is kept.` : "Step computes the first distribution.";
-}
-
-/** Probability of everything decided so far, with what it covers.
- * @param {any} view */
-export function whole(view) {
-  const written = view?.target?.filter((/** @type {any} */ r) => r.origin === "model" || r.origin === "chosen").length ?? 0;
-  if (!written) return { value: "", covers: "nothing is decided yet" };
-  const covers = view.finished === "eos" ? `${plural(written - 1, "token")} and <eos>` : `${plural(written, "token")}, without <eos>`;
-  return { value: probability(Math.exp(number(view.log_probability))), covers };
-}
+/** Rows of the list: of one request, of each of two, of the one that is looked at among more; the others are one line each. */
+const rowsOf = (/** @type {number} */ count) => (count < 2 ? 8 : 3);
 
 /** @type {import("../lib/types").View} */
 export default {
@@ -58,14 +27,34 @@ export default {
   slot: "next",
   phases: ["prefill", "decode"],
   wants: () => [],
+  table: say.asTable,
 
-  mount(element) {
+  mount(element, context) {
+    /** @type {State} */
+    const state = { draft: null, query: "", open: false, seen: "", again: () => {} };
+    states.set(element, state);
+    const show = (/** @type {Policy | null} */ draft) => {
+      state.draft = draft;
+      state.again();
+    };
+    const take = async (/** @type {Policy} */ policy) => {
+      show(policy);
+      await context.send({ kind: "change", fields: { policy } });
+      if (state.draft === policy) show(null);
+    };
+    const toggle = () => {
+      state.open = !state.open;
+      state.again();
+    };
     element.append(
-      h("div", { class: "ph" }, h("h2", { class: "h" }, "Next token"), h("span", { class: "sp" }), h("span", { class: "note mono", "data-part": "policy" })),
-      h("div", { class: "cands", role: "group", "aria-label": "Tokens by probability", "data-part": "list" }),
-      h("div", { class: "cand rest" }, h("span", { class: "w" }), h("span"), h("span", { class: "n" })),
-      h("p", { class: "note whole" }, "Whole output so far ", h("b", { class: "mono c-d" }), h("i", { class: "pv f", title: "formula: the product of what was chosen" }), h("span")),
-      h("div", { class: "others", role: "group", "aria-label": "The other requests" }),
+      h("div", { class: "ph" }, h("h2", { class: "h" }, msg`Next token`), h("span", { class: "sp" }),
+        h("button", { class: "link mono policy", type: "button", "aria-controls": "policybar", title: msg`How a token is taken`, onclick: toggle }, h("span"), h("i", { class: "caret", "aria-hidden": "true" }))),
+      h("div", { class: "blocks" }),
+      h("div", { class: "cand find" }, search(state), h("span", { class: "n" })),
+      h("p", { class: "note beside", hidden: true }, h("span"), h("span")),
+      h("div", { id: "policybar", hidden: true }, policybar(show, take)),
+      h("div", { class: "whole" }, h("p", { class: "note" }, h("span", null, msg`Output`), h("b", { class: "mono c-d" }), h("i", { class: "pv f", title: msg`formula: the product of what was chosen` }), h("span", { class: "covers" })),
+        h("p", { class: "note" }, h("span", null, msg`log p`), h("span", { class: "mono factors", tabindex: 0, role: "group", "aria-label": msg`log p of each token, and their sum` }))),
       h("p", { class: "note outcome" }),
     );
   },
@@ -79,59 +68,166 @@ export default {
   },
 
   draw(element, world, context) {
-    const [head, cands, rest, total, others, hint] = /** @type {any} */ (element.children);
+    const [head, blocks, find, beside, policy, total, hint] = /** @type {any} */ (element.children);
+    const state = /** @type {State} */ (states.get(element));
+    state.again = () => void this.draw(element, world, context)?.();
+    const inForce = world.opened?.scenario?.policy;
+    if (!inForce) return;
+    const how = state.draft ?? inForce;
+    const words = world.opened.vocabulary.target;
     const view = read.requestView(world);
-    const vocabulary = world.opened?.vocabulary?.target?.length ?? 0;
-    const shares = distribution(view, vocabulary, world.opened?.scenario?.policy);
-    const may = world.role === "writer" && world.connection === "open" && !!view && !view.finished;
-    text(head.lastElementChild, policyName(world.opened?.scenario?.policy));
-    const places = Array.from({ length: SHOWN }, (_, i) => shares.candidates[i] ?? null);
-    list(cands, places, (_, i) => i, candidate, (button, c) => fill(button, c, may, () => choose(world, context, c)));
-    text(rest.children[0], shares.candidates.length && shares.others ? plural(shares.others, "other") : "");
-    text(rest.children[2], shares.candidates.length && shares.others ? probability(shares.rest) : "");
-    const output = whole(view);
-    text(total.children[0], output.value);
-    total.children[1].hidden = !output.value;
-    text(total.children[2], ` ${output.covers}`);
-    otherRequests(others, world, context);
-    text(hint, read.before(world, "logits") ? "The operations have not come to the distribution yet." : outcome(view));
+    const all = say.distribution(view, words, how, !!state.draft);
+    const able = world.role === "writer" && world.connection === "open";
+    set(element, "data-open", state.open ? "" : null);
+    set(element, "data-edited", view?.unedited?.logits ? "" : null);
+    text(head.lastElementChild.firstElementChild, say.policyName(how));
+    set(head.lastElementChild, "aria-expanded", String(state.open));
+    policy.hidden = !state.open;
+    total.hidden = state.open || read.phase(world) === "prefill"; // nothing is written there
+    hint.hidden = state.open || read.requestCount(world) > 1;
+    if (state.open) drawPolicybar(policy.firstElementChild, how, words.length, able, say.kept(all, how));
+    requests(blocks, world, context, state, how);
+    rest(find, all, rowsOf(read.requestCount(world)), state);
+    drawBeside(beside, say.beside(view, words, how));
+    output(total, view);
+    text(hint, read.before(world, "logits") ? msg`The operations have not come to the distribution yet.` : say.outcome(view));
+    const seen = `${world.moved?.at} ${read.request(world)}`;
+    if (seen === state.seen) return;
+    state.seen = seen;
+    return () => void (total.lastElementChild.lastElementChild.scrollLeft = 1e6); // the newest factors and the sum
   },
 };
 
-/** @returns {HTMLElement} */
-const candidate = () => h("button", { class: "cand", type: "button" }, h("span", { class: "w" }), h("span", { class: "bar" }, h("i")), h("span", { class: "n" }), h("span", { class: "sr" }));
+/** @param {State} state */
+function search(state) {
+  const input = h("input", { type: "search", class: "search", placeholder: msg`another word…`, "aria-label": msg`Search the vocabulary; Enter takes the first`, spellcheck: "false", autocomplete: "off" });
+  input.oninput = () => {
+    state.query = input.value.slice(0, 60);
+    state.again();
+  };
+  input.onkeydown = (/** @type {KeyboardEvent} */ event) => {
+    const first = /** @type {any} */ (input.closest(".view"))?.querySelector(".block.on .cand:enabled");
+    if (event.key === "Enter" && state.query && first) first.click();
+    else if (event.key !== "Escape" || !state.query) return;
+    clear(state, input);
+  };
+  return input;
+}
 
-/** @param {any} button @param {any} c @param {boolean} may @param {() => void} onclick */
+/** @param {State} state @param {any} input */
+function clear(state, input) {
+  input.value = state.query = "";
+  state.again();
+}
+
+/** One block a request: which row decides, then its candidates. Requests that are not looked at are one line where there are more than two.
+ * @param {HTMLElement} element @param {World} world @param {Context} context @param {State} state @param {Policy} how */
+function requests(element, world, context, state, how) {
+  const all = read.requests(world);
+  const words = world.opened.vocabulary.target;
+  const at = read.request(world);
+  set(element, "data-count", all.length);
+  list(element, all, (_, i) => i, block, (node, view, i) => {
+    const on = i === at;
+    const limit = on || all.length < 3 ? rowsOf(all.length) : 0;
+    const found = say.listed(limit ? say.distribution(view, words, how, !!state.draft) : [], limit, on ? state.query : "", view.unedited?.choice);
+    const able = world.role === "writer" && world.connection === "open" && !view.finished;
+    set(node, "class", `block${on ? " on" : ""}`);
+    blockHead(node.children[0], view, i, all.length, limit === 0, () => context.look({ request: i, lock: null }));
+    const choose = (/** @type {Candidate} */ c) => {
+      state.query = /** @type {any} */ (element.closest(".view")).querySelector(".find input").value = "";
+      context.send({ kind: "choose", request: i, token: c.id });
+    };
+    list(node.children[1], Array.from({ length: limit }, (_, n) => found[n] ?? null), (_, n) => n, candidate, (button, c) => fill(button, c, able, () => choose(c)));
+    unused(node.children[2], view);
+  });
+}
+
+const block = () => h("div", { class: "block" }, h("button", { class: "link other", type: "button" }, h("b"), h("span"), h("span", { class: "mono c-q" }), h("b", { class: "mono c-d" }), h("span", { class: "n mono" })),
+  h("div", { class: "cands", role: "group", "aria-label": msg`Tokens by probability` }), h("p", { class: "note unused", hidden: true }));
+
+/** @param {any} head @param {any} view @param {number} i @param {number} count of requests @param {boolean} alone it stands for its candidates @param {() => void} look */
+function blockHead(head, view, i, count, alone, look) {
+  head.hidden = count < 2;
+  const lead = read.choice(view);
+  const row = view.decision_row;
+  const from = row === null ? "" : `${row} ${shown(view.target[row]?.token ?? "")}`;
+  text(head.children[0], requestName(i));
+  text(head.children[1], view.finished ? msg`finished (${view.finished})` : row === null ? msg`waits` : msg`from row`);
+  text(head.children[2], from);
+  text(head.children[3], alone && lead ? `→ ${shown(lead.token)}` : "");
+  text(head.children[4], alone && lead ? probability(lead.probability) : "");
+  set(head, "title", msg`Look at request ${requestName(i)}`);
+  head.onclick = look;
+}
+
+/** What the padding after a shorter prompt would say. @param {any} element @param {any} view */
+function unused(element, view) {
+  element.hidden = !view.unused;
+  if (view.unused) text(element, msg`Its physical last row, <pad>, would say ${shown(view.unused.token)} ${probability(view.unused.probability)} ◉: never used.`);
+}
+
+/** @returns {HTMLElement} */
+const candidate = () => h("button", { class: "cand", type: "button" }, h("span", { class: "w" }), h("span", { class: "bar" }, h("i"), h("s")), h("span", { class: "n" }), h("span", { class: "n delta" }), h("span", { class: "sr" }));
+
+/** @param {any} button @param {Candidate | null} c @param {boolean} may @param {() => void} onclick */
 function fill(button, c, may, onclick) {
+  const delta = c?.unedited === null || !c ? "" : say.difference(c.probability - /** @type {number} */ (c.unedited));
   set(button, "class", `cand${c?.lead ? " lead" : ""}${c?.cut ? " cut" : ""}${c ? "" : " none"}`);
   set(button, "disabled", !c || !may);
   set(button, "aria-pressed", c ? String(c.lead) : null);
-  text(button.children[3], c ? ` is its probability${c.cut ? ", cut off by the policy" : ""}${c.lead ? ", taken by Step" : ""}` : "no candidate yet");
-  set(button, "title", c?.cut ? "cut off by top-k or top-p; a click takes it all the same" : null);
+  text(button.children[4], c ? described(c) : msg`no candidate`);
+  set(button, "title", c?.cut ? msg`cut off by top-k or top-p; a click takes it all the same` : null);
   text(button.children[0], c ? shown(c.token) : "");
-  const width = c ? `${Math.max(0, Math.min(1, c.probability)) * 100}%` : "0";
-  const bar = button.children[1].firstElementChild;
-  if (bar.style.width !== width) bar.style.width = width;
+  const [solid, ghost] = button.children[1].children;
+  width(solid, c ? c.probability : 0);
+  width(ghost, c?.unedited ?? 0);
   text(button.children[2], c ? probability(c.probability) : "");
+  text(button.children[3], delta);
   button.onclick = c ? onclick : null;
 }
 
-/** @param {World} world @param {import("../lib/types").Context} context @param {any} c */
-const choose = (world, context, c) => context.send({ kind: "choose", request: read.request(world), token: c.id });
+/** @param {any} element @param {number} share */
+function width(element, share) {
+  const value = `${Math.max(0, Math.min(1, share)) * 100}%`;
+  if (element.style.width !== value) element.style.width = value;
+}
 
-/** Where there are several requests: what each of the others decides, and from which row.
- * @param {HTMLElement} element @param {World} world @param {import("../lib/types").Context} context */
-function otherRequests(element, world, context) {
-  const all = read.requests(world);
-  const items = all.length < 2 ? [] : all.map((/** @type {any} */ view, /** @type {number} */ i) => ({ view, i })).filter((/** @type {any} */ o) => o.i !== read.request(world));
-  list(element, items, (o) => o.i, () => h("button", { class: "link other", type: "button" }, h("b"), h("span"), h("b", { class: "mono c-d" }), h("span", { class: "n mono" })), (button, o) => {
-    const lead = read.choice(o.view);
-    const row = o.view.decision_row;
-    text(button.children[0], requestName(o.i));
-    text(button.children[1], o.view.finished ? ` finished (${o.view.finished})` : row === null ? " waits" : ` row ${row} ${shown(o.view.target[row]?.token ?? "")} →`);
-    text(button.children[2], lead && !o.view.finished ? shown(lead.token) : "");
-    text(button.children[3], lead && !o.view.finished ? probability(lead.probability) : "");
-    set(button, "title", `Look at request ${requestName(o.i)}`);
-    button.onclick = () => context.look({ request: o.i, lock: null });
-  });
+/** @param {Candidate} c */
+function described(c) {
+  const more = [c.unedited === null ? "" : msg`unedited ${probability(c.unedited)}`, c.cut ? msg`cut off by the policy` : "", c.lead ? msg`taken by Step` : ""].filter(Boolean);
+  return [msg`is its probability`, ...more].join(", ");
+}
+
+/** What the words that are not listed hold, beside the field that finds them.
+ * @param {any} element @param {Candidate[]} all @param {number} limit @param {State} state */
+function rest(element, all, limit, state) {
+  const [input, number] = element.children;
+  const found = say.listed(all, all.length, state.query).length;
+  const listed = say.listed(all, limit);
+  const other = Math.max(0, 1 - listed.reduce((sum, c) => sum + c.probability, 0));
+  set(input, "placeholder", all.length > listed.length ? counted(all.length - listed.length, "{0} other: search", "{0} others: search") : msg`search a word`);
+  set(input, "disabled", !all.length);
+  text(number, !all.length ? "" : state.query ? counted(found, "{0} found", "{0} found") : probability(other));
+}
+
+/** @param {any} element @param {ReturnType<typeof say.beside>} found */
+function drawBeside(element, found) {
+  set(element, "hidden", !found);
+  if (!found) return;
+  text(element.children[0], found.changed ? msg`unedited ${found.token} ${found.probability}: changed` : msg`unedited ${found.token} ${found.probability}: the same`);
+  text(element.children[1], msg`KL ${found.kl} nats ƒ, ${found.left}`);
+  set(element, "title", msg`Same rows and weights, dashed in the bars. KL divergence of the edited distribution p from the unedited q: sum of p log(p / q), under the temperature, before top-k and top-p.`);
+  set(element, "data-changed", found.changed ? "" : null);
+}
+
+/** Probability of the whole output so far, and its factors. @param {any} element @param {any} view */
+function output(element, view) {
+  const [said, line] = element.children;
+  const found = say.whole(view);
+  text(said.children[1], found.value);
+  said.children[2].hidden = !found.value;
+  text(said.children[3], found.unedited ? msg`unedited ${found.unedited}` : found.covers);
+  set(said, "title", msg`Probability of all that was decided, at temperature 1: ${found.covers}`);
+  text(line.lastElementChild, say.factorLine(view) || "–");
 }

@@ -12,11 +12,14 @@ const relation = (name, query, key, path, mask) => ({
 export const row = (token, state = "known", origin = "person", more = {}) => ({ token, id: 9, state, origin, text: null, would: null, ...more });
 export const candidate = (id, token, probability, policy = probability) => ({ id, token, logit: 0, probability, policy_probability: policy });
 
+/** Of 20 words, so that 7 has 0.8, 5 has 0.15 and the others share the rest. */
+const LOGITS = Float32Array.from({ length: 20 }, (_, id) => Math.log(id === 7 ? 0.8 : id === 5 ? 0.15 : 0.05 / 18));
+
 export const request = (more = {}) => ({
   source: [row("the"), row("black"), row("cat")],
   target: [row("<bos>", "known", "special"), row("le", "known", "model"), row("chat", "new", "model")],
   finished: "", decision_row: 2, choice: 7, candidates: [candidate(7, "noir", 0.8), candidate(5, "dort", 0.15)], rest: 0.05,
-  log_probability: Math.log(0.5), unknown: [], ...more,
+  log_probability: Math.log(0.5), unknown: [], logits: LOGITS, log_p: Float32Array.of(Math.log(0.625), Math.log(0.8)), unedited: null, unused: null, ...more,
 });
 
 export const node = (id, parent, phase, step, more = {}) => ({ id, parent, phase, step, stage: "", label: "", command: "step", ...more });
@@ -43,7 +46,7 @@ export const world = (more = {}, look = {}) => ({
   connection: "open", reason: "", role: "writer", busy: false, refused: null, notices: [], analysis: {}, checked: null,
   playing: { playing: false, unit: "step", rate: 2 }, curve: { updates: [], loss: [], norm: [], clipped: [], validation: [], validated_every: 10, held_out: 16 },
   opened: {
-    scenario: { masks: [], policy: { kind: "greedy", temperature: 1, top_k: null, top_p: 1 }, training: { clip_norm: 1 }, requests: [{}] },
+    scenario: { masks: [], edits: [], policy: { kind: "greedy", temperature: 1, top_k: null, top_p: 1 }, training: { clip_norm: 1 }, requests: [{}] },
     weights: { kind: "trained", source: { steps: 2000, loss: 0.03, seed: 7 } }, vocabulary: { source: [], target: Array(20).fill("w") },
     relations: [relation("source_self", "s", "s", "encoder.layer{layer}.self", full), relation("target_self", "t", "t", "decoder.layer{layer}.self", causal), relation("cross", "t", "s", "decoder.layer{layer}.cross", full)],
   },
