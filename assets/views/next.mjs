@@ -59,14 +59,6 @@ export default {
     );
   },
 
-  table(world) {
-    const view = read.requestView(world);
-    return {
-      columns: ["id", "token", "logit", "probability", "probability under the policy"],
-      rows: (view?.candidates ?? []).map((/** @type {any} */ c) => [c.id, c.token, c.logit, c.probability, c.policy_probability]),
-    };
-  },
-
   draw(element, world, context) {
     const [head, blocks, find, beside, policy, total, hint] = /** @type {any} */ (element.children);
     const state = /** @type {State} */ (states.get(element));
