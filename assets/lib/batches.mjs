@@ -2,6 +2,7 @@
 /** The rows of a training batch: what each is given and must predict, what counts, and where its column lies. Pure but for `strip`. */
 
 import * as draw from "./canvas.mjs";
+import { small } from "./curves.mjs";
 import { counted } from "./language.mjs";
 import * as read from "./reads.mjs";
 import { figure, number, shown } from "./words.mjs";
@@ -44,7 +45,7 @@ export function lossSum(train) {
   const count = counted(rows.length, "{0} row", "{0} rows");
   if (train.loss === null) return counted(rows.length, "{0} row counts", "{0} rows count");
   const mean = number(train.loss);
-  return `${figure(mean * rows.length, 2)} / ${count} = ${figure(mean)}`;
+  return `${mean * rows.length < 0.01 ? small(mean * rows.length) : figure(mean * rows.length, 2)} / ${count} = ${small(mean)}`;
 }
 
 const [LEAST, MOST, PADDED] = [50, 104, 22]; // widths of a column, px
@@ -75,20 +76,23 @@ export const forms = (rows) => rows.map((r) => (r.counts ? "c" : r.key_valid ? "
 /** Which rows of a sequence count, as a small strip.
  * @param {HTMLCanvasElement} canvas @param {string} form of `forms` */
 export function strip(canvas, form) {
-  const unit = Math.max(1.5, Math.min(9, 130 / Math.max(1, form.length)));
+  const unit = Math.min(9, 130 / Math.max(1, form.length));
   const width = Math.ceil(form.length * unit);
   canvas.style.width = `${width}px`;
   const [g] = draw.fit(canvas, [width, 12]);
   const gap = unit > 4 ? 1.5 : 0;
-  [...form].forEach((what, i) => {
-    const [x, w] = [i * unit, unit - gap];
+  let i = 0;
+  for (const run of form.match(gap ? /./g : /(.)\1*/g) ?? []) {
+    const [what, x, w] = [run[0], i * unit, run.length * unit - gap];
+    i += run.length;
     if (what === "c") {
       g.fillStyle = draw.css("--d-fill");
       g.fillRect(x, 0, w, 12);
     } else if (what === "n") draw.hatch(g, x, 0, w, 12, draw.css("--ink-3"), 1, 3);
     else {
       g.fillStyle = draw.css("--ink-3");
-      for (let y = 2; y < 11; y += 4) g.fillRect(x + w / 2 - 0.6, y, 1.2, 1.2);
+      const every = Math.max(3, unit);
+      for (let at = x + Math.min(w, every) / 2; at < x + w; at += every) for (let y = 2; y < 11; y += 4) g.fillRect(at - 0.6, y, 1.2, 1.2);
     }
-  });
+  }
 }

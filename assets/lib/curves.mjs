@@ -70,4 +70,8 @@ export function thinned(x, y, most = 400) {
 }
 
 /** A mark of an axis, short. @param {number} value */
-export const tickText = (value) => (value === 0 ? "0" : Math.abs(value) >= 0.001 && Math.abs(value) < 10000 ? String(Number(value.toPrecision(6))) : figure(value));
+export const tickText = (value) => (value === 0 ? "0" : Math.abs(value) >= 0.001 && Math.abs(value) < 100000 ? String(Number(value.toPrecision(6))) : String(Number(value.toPrecision(6)).toExponential()).replace("e+", "e"));
+
+/** A loss or a norm, which may be small: two figures where three places would say too little.
+ * @param {number} value */
+export const small = (value) => figure(value, Math.abs(value) < 0.01 ? 1 : 3);

@@ -1,9 +1,10 @@
 // @ts-check
 /** Where a gradient goes: parameters in groups, outputs by depth, scales and extremes, and a long map in bins. Pure. */
 
+import { small } from "./curves.mjs";
 import { msg } from "./language.mjs";
 import * as read from "./reads.mjs";
-import { figure, number, opName, severalStacks } from "./words.mjs";
+import { number, opName, severalStacks } from "./words.mjs";
 
 /** @typedef {import("./types").World} World */
 
@@ -105,14 +106,14 @@ export function clipping(train, limit, sofar) {
   const none = limit === null || limit === undefined;
   if (!sofar.whole) {
     const said = none ? msg`no limit` : sofar.norm > limit ? msg`above ${limit} already: it will be clipped` : msg`a lower bound`;
-    return { name: msg`norm so far`, norm: figure(sofar.norm), factor: none || !(sofar.norm > limit) ? "–" : `≤ ${figure(limit / sofar.norm)}`, said };
+    return { name: msg`norm so far`, norm: small(sofar.norm), factor: none || !(sofar.norm > limit) ? "–" : `≤ ${small(limit / sofar.norm)}`, said };
   }
   const norm = train.norm === null ? sofar.norm : number(train.norm);
   const name = msg`norm of all`;
-  if (!Number.isFinite(norm)) return { name, norm: figure(norm), factor: msg`none`, said: msg`not finite: the update is not made` };
+  if (!Number.isFinite(norm)) return { name, norm: small(norm), factor: msg`none`, said: msg`not finite: the update is not made` };
   const factor = train.clip_factor === null ? (none || norm <= limit ? 1 : limit / norm) : number(train.clip_factor);
-  const said = none ? msg`no limit` : factor < 1 ? `${limit} / ${figure(norm)}` : msg`within ${limit}`;
-  return { name, norm: figure(norm), factor: figure(factor), said: train.clip_factor === null ? `${said}, ${msg`to come`}` : said };
+  const said = none ? msg`no limit` : factor < 1 ? `${limit} / ${small(norm)}` : msg`within ${limit}`;
+  return { name, norm: small(norm), factor: small(factor), said: train.clip_factor === null ? `${said}, ${msg`to come`}` : said };
 }
 
 /** A scale from 0 that stands is only widened, where values would leave it.
@@ -128,7 +129,7 @@ export function niceMost(values) {
   const most = values.reduce((a, v) => (Number.isFinite(v) ? Math.max(a, Math.abs(v)) : a), 0);
   if (!most) return 0;
   const ten = 10 ** Math.floor(Math.log10(most));
-  return Number(([1, 2, 5, 10].find((m) => m * ten >= most * 0.999) ?? 10) * ten).valueOf();
+  return Number((([1, 2, 5, 10].find((m) => m * ten >= most * 0.999) ?? 10) * ten).toPrecision(2));
 }
 
 /** @typedef {{low: number, high: number}} Powers of ten that a logarithmic scale spans */

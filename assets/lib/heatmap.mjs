@@ -115,7 +115,7 @@ function cell(g, geo, o, r, c, color) {
   const [x, y, w, h] = [b.x + gap / 2, b.y + gap / 2, b.w - gap, b.h - gap];
   const state = o.state?.(r, c) ?? "ok";
   if (state === "ok") return value(g, o, x, y, w, h, o.value(r, c), color, same(o.selected, r, c) || same(o.hover, r, c));
-  if (state === "later") return dashed(g, x, y, w, h, 2);
+  if (state === "later") return Math.min(w, h) < 10 ? outline(g, x, y, w, h) : dashed(g, x, y, w, h, 2);
   if (state === "padded") return dots(g, x, y, w, h, css("--ink-3"));
   const user = state === "user";
   if (user) {
@@ -125,6 +125,14 @@ function cell(g, geo, o, r, c, color) {
     g.stroke();
   }
   hatch(g, x, y, w, h, css(user ? "--ink-2" : "--hatch"), user ? 1.3 : 1, Math.max(3, Math.min(5, w / 4)));
+}
+
+/** A place whose dashes would be scribbles.
+ * @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} w @param {number} h */
+function outline(g, x, y, w, h) {
+  g.strokeStyle = css("--line");
+  g.lineWidth = 1;
+  g.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
 }
 
 /** @param {{row: number, column: number} | null | undefined} at @param {number} r @param {number} c */

@@ -44,7 +44,8 @@ export function fitting(look, opened) {
   const relations = opened?.relations ?? [];
   const found = relations.find((/** @type {any} */ r) => r.name === look.relation);
   const info = found ?? relations.at(-1);
-  const request = Math.min(look.request, Math.max(0, opened.scenario.requests.length - 1));
+  const { phase, training, requests } = opened.scenario; // in training one looks at a sequence of the batch
+  const request = Math.min(look.request, Math.max(0, (phase === "train" && training?.batch === "task" ? training.batch_size : requests.length) - 1));
   if (!info) return { ...look, request, lock: null };
   if (!found) {
     const fresh = { relation: info.name, layer: info.layers - 1, head: 0, lock: null, path: null, editing: false };

@@ -67,11 +67,22 @@ export function show(p) {
   above(p.canvas, geo, wide, columns, inBins(p.hover ?? picture.selected)?.column ?? -1, picture.roles[1]);
   p.at = (x, y) => {
     const at = geo.at(x, y);
-    return at && { row: at.row * tall, column: at.column * wide };
+    return at && largestIn(picture, at.row * tall, at.column * wide, tall, wide);
   };
-  p.bins = tall * wide > 1 ? msg`largest of ${tall}×${wide}` : "";
+  p.bins = tall * wide > 1 ? msg`max of ${tall}×${wide}` : "";
   set(p.canvas, "aria-label", picture.described);
   picture.said(p.hover && p.hover.row < rows && p.hover.column < columns ? p.hover : null).forEach((said, i) => text(/** @type {any} */ (p.lines.children[i]), said));
+}
+
+/** The cell that a bin shows: the one with the largest size, or its first.
+ * @param {Picture} picture @param {number} row @param {number} column @param {number} tall @param {number} wide @returns {At} */
+function largestIn({ rows, columns, value, state }, row, column, tall, wide) {
+  let [found, most] = [{ row, column }, -1];
+  for (let r = row; r < Math.min(rows, row + tall); r++) for (let c = column; c < Math.min(columns, column + wide); c++) {
+    const size = state(r, c) === "ok" ? Math.abs(value(r, c)) : -1;
+    if (size > most) [found, most] = [{ row: r, column: c }, size];
+  }
+  return found;
 }
 
 /** The numbers of columns, as many as have room.

@@ -17,9 +17,9 @@ const GUTTER = 120;
 const EDGE = 44; // px at a side, where the way to the looked-at row stands when it is out of sight
 
 /** Letter, role, name and height (in units) of each line. */
-const rows = () => /** @type {[string, string, string, number][]} */ ([
+const rows = (/** @type {number} */ keys) => /** @type {[string, string, string, number][]} */ ([
   ["Q", "q", msg`input`, 1.5], ["→", "d", msg`label, shifted`, 1.5], ["→", "d", msg`loss per row`, 1.2], ["∇", "g", msg`gradient`, 1.2],
-  ["", "", msg`may read, of keys`, 1], ["", "", msg`is a key`, 1], ["", "", msg`counts in the loss`, 1],
+  ["", "", keys ? msg`may read, of ${keys}` : msg`may read`, 1], ["", "", msg`is a key`, 1], ["", "", msg`counts in the loss`, 1],
 ]);
 
 /** @type {WeakMap<HTMLElement, Pan>} */
@@ -127,7 +127,7 @@ function paint(p, world, all, bring = false) {
   const unit = Math.min(20, height / 8.4);
   const top = { loss: most(all.map((l) => l.loss)), gradient: most(all.map((l) => l.gradient)) };
   let y = 0;
-  const ys = rows().map(([letter, role, name, tall]) => {
+  const ys = rows(all[0]?.keys ?? 0).map(([letter, role, name, tall]) => {
     gutter(g, letter, role, name, y + (tall * unit) / 2, unit);
     y += tall * unit;
     return y - tall * unit;
@@ -160,7 +160,7 @@ function column(g, l, x, w, ys, unit, top, on) {
   draw.chip(g, x, ys[1], w, tall, narrow ? "" : l.label, { role: "d", state: l.counts ? "known" : "padded", on: on && l.counts, size });
   bar(g, l.loss, top.loss, x, ys[2], w, unit * 1.2, "d", l.counts);
   bar(g, l.gradient, top.gradient, x, ys[3], w, unit * 1.2, "g", l.counts);
-  const reads = l.leak ? msg`label!` : `${l.open}/${l.keys}`;
+  const reads = l.leak ? msg`label!` : String(l.open);
   if (!narrow) draw.label(g, reads, x + w / 2, ys[4] + unit / 2, { size: 11, mono: true, align: "center", weight: l.leak ? 700 : 480, color: l.leak ? "--d" : "--ink-2" });
   form(g, l.valid ? "on" : "padded", x, ys[5], w, unit, "--ink-3");
   form(g, l.counts ? "on" : l.valid ? "off" : "padded", x, ys[6], w, unit, "--d-fill");
@@ -178,7 +178,7 @@ function bar(g, value, top, x, y, w, h, role, counts) {
   g.moveTo(x, base);
   g.lineTo(x + w, base);
   g.stroke();
-  if (value === null) return w < 40 ? undefined : draw.dashed(g, x, beside ? y + h * 0.32 : base - 4, beside ? w * 0.3 : w * 0.5, beside ? h * 0.5 : 4, 1);
+  if (value === null) return w < 40 ? undefined : draw.dashed(g, x, Math.round(y + h * 0.3), w * (beside ? 0.3 : 0.55), Math.round(h * 0.4), 2);
   if (Number.isFinite(value) && top > 0 && counts) {
     g.fillStyle = draw.css(`--${role}-fill`);
     const long = Math.max(1, (value / top) * (beside ? w - 44 : w));

@@ -1,13 +1,12 @@
 // @ts-check
 /** Loss, or gradient norm before and after clipping, over the updates of this path. Plotly draws it, at most ten times a second. */
 
-import { css } from "../lib/canvas.mjs";
-import { ahead, axis, finite, positive, thinned, tickText } from "../lib/curves.mjs";
-import { boxOf } from "../lib/canvas.mjs";
+import { boxOf, css } from "../lib/canvas.mjs";
+import { ahead, axis, finite, positive, small, thinned, tickText } from "../lib/curves.mjs";
 import { h, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { plotly } from "../lib/plotly.mjs";
-import { figure, number } from "../lib/words.mjs";
+import { number } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {World["curve"]} Curve */
 
@@ -79,7 +78,7 @@ function words(element, own) {
   text(head.children[1], said);
   set(plot, "aria-label", `${loss ? msg`Loss` : msg`Gradient norm`}: ${said}; ${counted(curve.updates.length, "{0} update", "{0} updates")}`);
   const [line, dot] = legend.children;
-  text(line.lastElementChild, loss ? msg`training batch` : msg`before clipping`);
+  text(line.lastElementChild, loss ? msg`training batch, nats a row` : msg`before clipping`);
   set(line.firstElementChild, "class", `key-line${loss ? "" : " norm"}`);
   set(dot.firstElementChild, "class", loss ? "key-dot" : "key-line after");
   text(dot.lastElementChild, loss ? msg`validation, ${curve.held_out} held-out examples every ${curve.validated_every} updates` : msg`after clipping` + (own.limit === null ? "" : `, ${msg`limit ${own.limit}`}`));
@@ -90,9 +89,9 @@ export function valueWords(curve, { show, hover }) {
   const at = hover === null ? curve.updates.length - 1 : curve.updates.findIndex((u) => u >= hover);
   if (at < 0) return "–";
   const update = msg`update ${curve.updates[at]}`;
-  if (show === "norm") return `${update}: ${figure(number(curve.norm[at]))} → ${figure(number(curve.clipped[at]))}`;
+  if (show === "norm") return `${update}: ${small(number(curve.norm[at]))} → ${small(number(curve.clipped[at]))}`;
   const validation = curve.validation.find(([u]) => u === curve.updates[at]);
-  return `${update}: ${figure(number(curve.loss[at]))} ${msg`nats a row`}` + (validation ? `, ${msg`validation ${figure(number(validation[1]))}`}` : "");
+  return `${update}: ${small(number(curve.loss[at]))}` + (validation ? `, ${msg`validation ${small(number(validation[1]))}`}` : "");
 }
 
 /** @param {HTMLElement} element @param {Own} own */

@@ -2,7 +2,7 @@
 /** Where the gradient goes: its norm by parameter with what the update moved, by position and depth, and the signed gradient of the
  * selected head's scores. The list shares its place with the map of who may read. */
 
-import { tickText } from "../lib/curves.mjs";
+import { small, tickText } from "../lib/curves.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { clipping, depths, extremes, groups, normSoFar, powers, reached, share, widened } from "../lib/gradients.mjs";
 import { msg } from "../lib/language.mjs";
@@ -123,18 +123,31 @@ function parameters(left, own, all, world, context, again) {
     set(li, "class", [item.parameter ? "" : "group", frontier > 0 && i === frontier ? "frontier" : ""].join(" ").trim() || null);
     line(li.firstElementChild, item, long, own, world, context, again);
   });
+  bring(ul, frontier, world.look.op ?? "");
   const folds = all.every((g) => own.folded.has(g.key));
   text(foot.firstElementChild, folds ? msg`open all` : msg`fold all`);
   foot.firstElementChild.onclick = () => {
     own.folded = new Set(folds ? [] : all.map((g) => g.key));
     again();
   };
-  const ends = own.log ? (own.bars ? [tickText(10 ** own.bars.low), tickText(10 ** own.bars.high)] : ["", ""]) : ["0", own.largest ? figure(own.largest) : ""];
+  const ends = own.log ? (own.bars ? [tickText(10 ** own.bars.low), tickText(10 ** own.bars.high)] : ["", ""]) : ["0", own.largest ? tickText(own.largest) : ""];
   ends.forEach((said, i) => text(foot.children[1].children[i], said));
   foot.lastElementChild.onclick = () => {
     Object.assign(own, { bars: null, largest: 0 });
     again();
   };
+}
+
+/** With every step of the op cursor the list shows how far the gradient came.
+ * @param {any} ul @param {number} frontier @param {string} op */
+function bring(ul, frontier, op) {
+  if (ul.dataset.op === op) return;
+  ul.dataset.op = op;
+  if (!op || frontier < 0) return;
+  queueMicrotask(() => { // when all is drawn: it asks where things lie
+    const [top, room] = [ul.children[frontier].offsetTop, ul.clientHeight];
+    if (top < ul.scrollTop + 40 || top > ul.scrollTop + room - 40) ul.scrollTop = top - room + 60;
+  });
 }
 
 /** One line of the list: a group, or a parameter of it.
@@ -155,7 +168,7 @@ function line(button, { group, parameter }, long, own, world, context, again) {
   text(name, it.name);
   const scale = `scaleX(${known ? long(it.value).toFixed(4) : 0})`;
   if (bar.firstElementChild.style.transform !== scale) bar.firstElementChild.style.transform = scale;
-  text(value, known ? figure(/** @type {number} */ (it.value)) : "–");
+  text(value, known ? small(/** @type {number} */ (it.value)) : "–");
   text(moved, it.moved === null ? "–" : Number.isNaN(it.moved) ? msg`from 0` : `${figure(it.moved * 100, 2)}%`);
 }
 
@@ -200,10 +213,11 @@ function scoreMap(own, world, context) {
   const said = (/** @type {{row: number, column: number} | null} */ cell) => scoreWords(cell ?? chosen ?? (top?.largest ?? null), !cell && !chosen, queries.rows, keys.rows, state, value);
   p.picture = {
     rows: queries.rows.length, columns: keys.rows.length, value, state, scale: { max: own.score || 1, diverging: true }, rowLabels: names(queries), roles: ["q", "k"], left: 70, selected: chosen, said,
-    described: top?.largest ? msg`Gradient of the scores: largest size ${figure(Math.abs(top.largest.value), 4)}` : msg`Gradient of the scores: after backward`,
+    described: top?.largest ? msg`Gradient of the scores: largest size ${small(Math.abs(top.largest.value))}` : msg`Gradient of the scores: after backward`,
     chosen: (cell) => context.look({ lock: { row: cell.row, key: cell.column } }),
   };
   show(p);
+  set(/** @type {any} */ (element.children[2].lastElementChild), "data-faint", !!top?.largest && Math.abs(top.largest.value) < own.score / 8);
   printScale(element, own.score ? `−${tickText(own.score)}` : "", own.score ? `+${tickText(own.score)}` : "", p.bins || msg`signed`, () => {
     own.score = 0;
     scoreMap(own, world, context);
@@ -213,7 +227,7 @@ function scoreMap(own, world, context) {
 /** @param {{row: number, column: number} | null} cell @param {boolean} most @param {read.Row[]} queries @param {read.Row[]} keys @param {(r: number, k: number) => string} state @param {(r: number, k: number) => number} value @returns {[string, string]} */
 function scoreWords(cell, most, queries, keys, state, value) {
   if (!cell || !queries[cell.row] || !keys[cell.column]) return [msg`after backward`, ""];
-  const what = /** @type {Record<string, string>} */ ({ later: msg`not computed yet`, model: msg`masked by the program: 0`, user: msg`masked by you: 0`, padded: msg`padded` })[state(cell.row, cell.column)] ?? figure(value(cell.row, cell.column), 4);
+  const what = /** @type {Record<string, string>} */ ({ later: msg`not computed yet`, model: msg`masked by the program: 0`, user: msg`masked by you: 0`, padded: msg`padded` })[state(cell.row, cell.column)] ?? small(value(cell.row, cell.column));
   return [most ? msg`largest: ${what}` : what, msg`query ${cell.row} ${shown(queries[cell.row].token)}, key ${cell.column} ${shown(keys[cell.column].token)}`];
 }
 
@@ -272,8 +286,8 @@ function positionWords(cell, all, rows, state, value, ends) {
   const place = (/** @type {{row: number, column: number}} */ c) => msg`${all[c.row].name}, row ${c.column} ${shown(rows[c.column].token)}`;
   if (cell) {
     const what = state(cell.row, cell.column);
-    return [what === "ok" ? figure(value(cell.row, cell.column), 4) : what === "padded" ? msg`padded` : msg`not computed yet`, place(cell)];
+    return [what === "ok" ? small(value(cell.row, cell.column)) : what === "padded" ? msg`padded` : msg`not computed yet`, place(cell)];
   }
   if (!ends.largest || !ends.smallest) return [msg`after backward`, ""];
-  return [msg`largest ${figure(ends.largest.value, 2)}: ${place(ends.largest)}`, msg`smallest ${figure(ends.smallest.value, 2)}: ${place(ends.smallest)}`];
+  return [msg`largest ${small(ends.largest.value)}: ${place(ends.largest)}`, msg`smallest ${small(ends.smallest.value)}: ${place(ends.smallest)}`];
 }

@@ -27,6 +27,11 @@ test("a look stays inside what was opened", () => {
   assert.deepEqual([relation, layer, head, request], ["self", 0, 1, 1]);
 });
 
+test("in training one looks at any sequence of the batch", () => {
+  const at = (phase, batch) => fitting({ ...firstLook(), request: 9 }, { ...opened, scenario: { phase, requests: [{}, {}], training: { batch, batch_size: 6 } } }).request;
+  assert.deepEqual([at("train", "task"), at("train", "mine"), at("decode", "task")], [5, 1, 1]);
+});
+
 test("another architecture's relation lets go of the lock and the tensor", () => {
   const look = fitting({ ...firstLook(), relation: "gone", lock: { row: 3, key: 3 }, path: "x", scale: "log" }, opened);
   assert.deepEqual([look.relation, look.lock, look.path, look.scale], ["cross", null, null, "log"]);

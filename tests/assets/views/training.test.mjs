@@ -144,8 +144,8 @@ test("every view gives its numbers as a table", () => {
   const curve = { updates: [9, 10], loss: [2, "NaN"], norm: [3, 4], clipped: [1, 1], validation: [[10, 2.5]], validated_every: 10, held_out: 16 };
   assert.deepEqual(charts.table({ ...training(), curve }).rows, [[9, 2, 3, 1, null], [10, NaN, 4, 1, 2.5]]);
   assert.equal(valueWords(curve, { show: "norm", hover: null }), "update 10: 4.000 → 1.000");
-  assert.equal(valueWords(curve, { show: "loss", hover: 9 }), "update 9: 2.000 nats a row");
-  assert.match(valueWords(curve, { show: "loss", hover: 10 }), /NaN nats a row, validation 2.500$/);
+  assert.equal(valueWords(curve, { show: "loss", hover: 9 }), "update 9: 2.000");
+  assert.match(valueWords(curve, { show: "loss", hover: 10 }), /NaN, validation 2.500$/);
   assert.equal(valueWords({ ...curve, updates: [] }, { show: "loss", hover: null }), "–");
 });
 
