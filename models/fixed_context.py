@@ -20,7 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from models import Capabilities, Inputs, Outputs, Rows, Spec
+from models.parts import cells
 from models.parts.cells import KINDS, RESETS, UPDATES, CellKind, Recurrence, States, kept_states
+from models.parts.formulas import Formula, p, v
 from models.parts.tap import Tap
 from models.recurrent import setting
 
@@ -205,6 +207,45 @@ class FixedContext(nn.Module):
         return outputs, replace(state, lengths=state.lengths + inputs.target.lengths, layers=layers, c=c)
 
 
+REDUCED = {
+    "final": "c = h_S",
+    "projected": rf"c = \tanh(h_S {p('V')}^{{\top}} + {p('b')})",
+    "hidden_cell": "c = h_S",
+    "endpoints": rf"c = \tanh([\overrightarrow{{h}}_S; \overleftarrow{{h}}_0] {p('V')}^{{\top}} + {p('b')})",
+    "mean": r"c = \frac{1}{S} \sum_s h_s",
+    "max": r"c = \max_s h_s",
+    "pooled": rf"c = \sum_s {v('A')}_s h_s",
+}
+
+
+def _formulas(config: Config) -> tuple[Formula, ...]:
+    kind = CellKind(config.cell, config.update, config.reset)
+    pooled = config.reduction == "pooled"
+    every = config.delivery != "initial" or config.readout == "maxout"
+    shown = "m_t" if config.readout == "maxout" else "s_t"
+    pieces = rf"[s_t; y_t; c] {p('W')}^{{\top}} + {p('b')}"
+    return (
+        Formula("encoder.token", rf"x_s = {p('E')}[id_s]", "the source token’s learned vector"),
+        *cells.formulas("encoder.layer*", kind, "s", "x_s", "s+1" if config.reverse else ""),
+        *((Formula("encoder.pool.scores", rf"e_s = h_s {p('w')}", "how much a source state counts"),) if pooled else ()),
+        *(
+            (Formula("encoder.pool.weights", rf"{v('A')} = \operatorname{{softmax}}(e)", "share of each source state"),)
+            if pooled
+            else ()
+        ),
+        Formula("encoder.summary", REDUCED[config.reduction], "all that the decoder learns of the source"),
+        Formula("decoder.token", rf"y_t = {p('E')}[id_t]", "the target token’s learned vector"),
+        *((Formula("decoder.summary", "c", "the source in one vector, as this call reads it"),) if every else ()),
+        *cells.formulas("decoder.layer*", kind, "t", "[y_t; c]" if config.delivery != "initial" else "y_t"),
+        *(
+            (Formula("decoder.maxout", rf"m_t = \max(\text{{pairs of }} {pieces})", "maxout of state, token, c"),)
+            if shown == "m_t"
+            else ()
+        ),
+        Formula("logits", rf"\ell_t = {shown} {p('W')}^{{\top}} + {p('b')}", "one score for each word that may come next"),
+    )
+
+
 def _build(config: Config, source: int | None, target: int) -> nn.Module:
     if source is None:
         raise ValueError("source vocabulary: none given; an encoder-decoder needs one")
@@ -226,6 +267,7 @@ def _spec(id: str, name: str, summary: str, inventory: str, paper: str, config: 
         tasks=("translation", "dates", "pronunciation"),
         layers=lambda config: config.layers,
         capabilities=Capabilities(has_source=True, largest_rows=129),
+        formulas=_formulas,
     )
 
 

@@ -26,8 +26,10 @@ import torch
 from torch import Tensor, nn
 
 from models import Capabilities, Inputs, Outputs, Relation, Spec
+from models.parts import cells
 from models.parts.attention import Readable, read_masks
 from models.parts.cells import CellKind, Recurrence, States, kept_states
+from models.parts.formulas import Formula, k, p, q, v
 from models.parts.rows import Joining, joining
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
@@ -208,6 +210,47 @@ class KeyValue(nn.Module):
         return tap("read", (weights @ values)[:, 0], "b t e")
 
 
+def _lstmn_formulas(config: LSTMNConfig) -> tuple[Formula, ...]:
+    joint = (
+        rf"\tanh({k('h')}_j {p('W_h')}^{{\top}} + x_t {p('W_x')}^{{\top}} + {q(chr(92) + 'tilde h')}_{{t-1}} {p('W_s')}^{{\top}})"
+    )
+    both = rf"[\tilde h_t; x_t] {p('W')}^{{\top}} + {p('b')}"
+    gates = {"input": r"i = \sigma", "forget": r"f = \sigma", "output": r"o = \sigma", "candidate": r"g = \tanh"}
+    return (
+        Formula("token", rf"x_t = {p('E')}[id_t]", "the token’s learned vector"),
+        Formula("memory.joint", joint, "row, earlier state and last read in one hidden layer"),
+        Formula("memory.scores", rf"a_{{tj}} = {p('v')}^{{\top}} {joint}", "how well an earlier state fits this row"),
+        Formula("memory.weights", rf"{v('A')} = \operatorname{{softmax}}(a + M)", "share of each earlier row"),
+        Formula("memory.read_hidden", rf"\tilde h_t = \sum_j {v('A')}_{{tj}} {v('h')}_j", "the hidden tape, read"),
+        Formula("memory.read_cell", rf"\tilde c_t = \sum_j {v('A')}_{{tj}} {v('c')}_j", "the cell tape, read alike"),
+        *(Formula(f"memory.{name}", f"{latex}({both})", "what could be written" if name == "candidate" else "a gate")
+          for name, latex in gates.items()),
+        Formula("memory.new_cell", r"c_t = f \odot \tilde c_t + i \odot g", "written to the cell tape"),
+        Formula("memory.new_hidden", r"h_t = o \odot \tanh(c_t)", "written to the hidden tape"),
+        Formula("logits", rf"\ell_t = h_t {p('W')}^{{\top}} + {p('b')}", "one score for each word that may come next"),
+    )  # fmt: skip
+
+
+def _key_value_formulas(config: KeyValueConfig) -> tuple[Formula, ...]:
+    joint = rf"\tanh({k('k')}_j {p('W_Y')}^{{\top}} + {q('k')}_t {p('W_h')}^{{\top}})"
+    parts = {"one": "k = v = p = h", "key_value": "h = [k; v], p = v", "key_value_predict": "h = [k; v; p]"}[config.roles]
+    return (
+        Formula("token", rf"x_t = {p('E')}[id_t]", "the token’s learned vector"),
+        *cells.formulas("controller.layer*", CellKind("lstm")),
+        Formula("key", parts, "the part that is searched by"),
+        Formula("predict", parts, "the part that predicts"),
+        Formula("memory.scores", rf"a_{{tj}} = {p('w')}^{{\top}} {joint}", "how well an earlier key fits this one"),
+        Formula(
+            "memory.weights", rf"{v('A')} = \operatorname{{softmax}}(a + M)", f"share of each of the last {config.window} rows"
+        ),
+        Formula("memory.read", rf"r_t = \sum_j {v('A')}_{{tj}} {v('v')}_j", "what the last rows give"),
+        Formula(
+            "output", rf"h^*_t = \tanh(r_t {p('W_r')}^{{\top}} + p_t {p('W_x')}^{{\top}})", "what was read, and the row itself"
+        ),
+        Formula("logits", rf"\ell_t = h^*_t {p('W')}^{{\top}} + {p('b')}", "one score for each word that may come next"),
+    )
+
+
 def _build_lstmn(config: LSTMNConfig, source: int | None, target: int) -> nn.Module:
     return LSTMN(config, target)
 
@@ -216,7 +259,7 @@ def _build_key_value(config: KeyValueConfig, source: int | None, target: int) ->
     return KeyValue(config, target)
 
 
-def _spec(id: str, name: str, summary: str, inventory: str, paper: str, config: type, build: Any) -> Spec:
+def _spec(id: str, name: str, summary: str, inventory: str, paper: str, config: type, build: Any, formulas: Any) -> Spec:
     return Spec(
         id=id,
         name=name,
@@ -231,14 +274,15 @@ def _spec(id: str, name: str, summary: str, inventory: str, paper: str, config: 
         tasks=("dyck", "language_model"),
         layers=lambda config: 1,
         capabilities=Capabilities(largest_rows=ROWS),
+        formulas=formulas,
     )
 
 
 SPECS = (
     _spec("lstmn", "LSTMN", "An LSTM that keeps all its states on two tapes and reads them before each update.", "A21",
           "Cheng, Dong and Lapata 2016, Long Short-Term Memory-Networks for Machine Reading, arXiv 1601.06733",
-          LSTMNConfig, _build_lstmn),
+          LSTMNConfig, _build_lstmn, _lstmn_formulas),
     _spec("key_value", "Key-value-predict", "One LSTM output cut into roles; the last L outputs are read again.", "A22",
           "Daniluk et al. 2017, Frustratingly Short Attention Spans in Neural Language Modeling, arXiv 1702.04521",
-          KeyValueConfig, _build_key_value),
+          KeyValueConfig, _build_key_value, _key_value_formulas),
 )  # fmt: skip

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from models import Capabilities, Inputs, Outputs, Spec
+from models.parts.formulas import Formula, p
 from models.parts.tap import Tap
 from models.recurrent import setting
 from models.tasks import PAD
@@ -69,6 +70,17 @@ class NPLM(nn.Module):
         return Outputs("next_token", tap("logits", logits, "b t v", "logits")), kept
 
 
+def _formulas(config: Config) -> tuple[Formula, ...]:
+    x, direct = "x_t", rf"x_t {p('W')}^{{\top}} + " if config.direct else ""
+    return (
+        Formula(
+            "window.token", rf"{x} = [{p('C')}[id_{{t-{config.window - 1}}}]; \ldots; {p('C')}[id_t]]", "the window, side by side"
+        ),
+        Formula("hidden", rf"n_t = \tanh({x} {p('H')}^{{\top}} + {p('d')})", "one hidden layer over the whole window"),
+        Formula("logits", rf"\ell_t = {direct}n_t {p('U')}^{{\top}} + {p('b')}", "one score for each word that may come next"),
+    )
+
+
 def _build(config: Config, source: int | None, target: int) -> nn.Module:
     return NPLM(config, target)
 
@@ -87,4 +99,5 @@ SPEC = Spec(
     tasks=("language_model",),
     layers=lambda config: 1,
     capabilities=Capabilities(largest_rows=512),
+    formulas=_formulas,
 )

@@ -21,6 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from models import Capabilities, Inputs, Outputs, Rows, Spec
+from models.parts.formulas import Formula, p
 from models.parts.tap import Tap
 from models.recurrent import setting
 
@@ -66,8 +67,6 @@ class SourceModel(nn.Module):
         left = source.lengths
         for i, kernel in enumerate(self.K, 2):
             goes_on = left > i  # at least two columns stay: the last kernel ends the rest
-            if not bool(goes_on.any()):
-                break
             folded = tap(f"columns{i}", torch.where(goes_on[:, None, None], convolve(x, kernel), x), "b s d")
             x, left = folded, torch.where(goes_on, left - i + 1, left)
         ends = [x[:, 0], *(convolve(x, kernel)[:, 0] for kernel in self.L[: max(0, int(left.max()) - 1)])]
@@ -113,6 +112,22 @@ class RCTM(nn.Module):
         return Outputs("next_token", logits), replace(state, lengths=state.lengths + target.lengths, hidden=h, summary=e)
 
 
+def _formulas(config: Config) -> tuple[Formula, ...]:
+    fold = rf"E_i = \sigma(\textstyle\sum_j {p('K')}_{{i,j}} \odot E_{{i-1,\,s+j}})"
+    given = rf"h_{{t-1}} {p('R')}^{{\top}} + y_t {p('I')}^{{\top}} + e\,{p('S')}^{{\top}}"
+    return (
+        Formula("encoder.token", rf"x_s = {p('E')}[id_s]", "the source token’s learned vector"),
+        Formula("encoder.columns*", fold, "columns that are left after a kernel one wider than the last"),
+        Formula(
+            "encoder.summary", rf"e = \sigma(\textstyle\sum_s {p('L')}_{{m,s}} \odot E_s)", "the source, folded to one column"
+        ),
+        Formula("decoder.token", rf"y_t = {p('E')}[id_t]", "the target token’s learned vector"),
+        Formula("decoder.condition", rf"e\,{p('S')}^{{\top}}", "what the source adds to every update"),
+        Formula("decoder.hidden", rf"h_t = \sigma({given})", "the state of the target language model"),
+        Formula("logits", rf"\ell_t = h_t {p('O')}^{{\top}} + {p('b')}", "one score for each word that may come next"),
+    )
+
+
 def _build(config: Config, source: int | None, target: int) -> nn.Module:
     if source is None:
         raise ValueError("source vocabulary: none given; a translation model needs one")
@@ -133,4 +148,5 @@ SPEC = Spec(
     tasks=("translation",),
     layers=lambda config: 1,
     capabilities=Capabilities(has_source=True, largest_rows=TARGET_ROWS),
+    formulas=_formulas,
 )

@@ -18,7 +18,9 @@ import torch
 from torch import Tensor, nn
 
 from models import Capabilities, Inputs, Outputs, Spec
+from models.parts import cells
 from models.parts.cells import KINDS, RESETS, UPDATES, CellKind, Recurrence, States, kept_states
+from models.parts.formulas import Formula, p
 from models.parts.tap import Tap
 
 
@@ -75,6 +77,15 @@ class RecurrentLanguageModel(nn.Module):
         return Outputs("next_token", logits), replace(state, lengths=state.lengths + target.lengths, layers=layers)
 
 
+def _formulas(config: Config) -> tuple[Formula, ...]:
+    kind = CellKind(config.cell, config.update, config.reset)
+    return (
+        Formula("token", rf"x_t = {p('E')}[id_t]", "the token’s learned vector"),
+        *cells.formulas("recurrence.layer*", kind),
+        Formula("logits", rf"\ell_t = h_t {p('W')}^{{\top}} + {p('b')}", "one score for each word that may come next"),
+    )
+
+
 def _build(config: Config, source: int | None, target: int) -> nn.Module:
     return RecurrentLanguageModel(config, target)
 
@@ -93,4 +104,5 @@ SPEC = Spec(
     tasks=("language_model",),
     layers=lambda config: config.layers,
     capabilities=Capabilities(largest_rows=512),
+    formulas=_formulas,
 )

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from models.parts.formulas import Formula, p
 from models.parts.tap import Tap
 
 States = tuple[Tensor, ...]  # of one layer: hidden, and the cell of an LSTM, each [b, n]
@@ -179,3 +180,45 @@ def kept_states(path: str, names: Sequence[str], states: Sequence[States]) -> di
         for i, state in enumerate(states)
         for name, value in zip(names, state, strict=True)
     }
+
+
+def formulas(at: str, kind: CellKind, row: str = "t", x: str = "x_t", before: str = "") -> tuple[Formula, ...]:
+    """How one recurrence's gates and states come about. row: its number; x: what a layer is given; before: the row before."""
+    last = f"h_{{{before or f'{row}-1'}}}"
+    both = rf"{x} {p('W')}^{{\top}} + {last} {p('U')}^{{\top}} + {p('b')}"
+    if kind.kind == "tanh":
+        return (Formula(f"{at}.hidden", rf"h_{row} = \tanh({both})", "the state, made anew of this row and the state before"),)
+    if kind.kind == "gru":
+        return _gru_formulas(at, kind, row, x, last, both)
+    return _lstm_formulas(at, kind.kind == "lstm", row, last, both)
+
+
+def _gru_formulas(at: str, kind: CellKind, row: str, x: str, last: str, both: str) -> tuple[Formula, ...]:
+    inner = (
+        rf"(r \odot {last}) {p('U')}^{{\top}}" if kind.reset == "before" else rf"r \odot ({last} {p('U')}^{{\top}} + {p('b')})"
+    )
+    kept, new = ("z", "(1 - z)") if kind.update == "carries" else ("(1 - z)", "z")
+    return (
+        Formula(f"{at}.reset", rf"r = \sigma({both})", "how much of the old state the candidate sees"),
+        Formula(
+            f"{at}.update", rf"z = \sigma({both})", f"near 1 it {kind.update}" + ("" if kept == "(1 - z)" else " the old state")
+        ),
+        Formula(f"{at}.candidate", rf"\tilde h = \tanh({x} {p('W')}^{{\top}} + {inner} + {p('b')})", "what could be written"),
+        Formula(
+            f"{at}.hidden", rf"h_{row} = {kept} \odot {last} + {new} \odot \tilde h", "the state, part kept and part written"
+        ),
+    )
+
+
+def _lstm_formulas(at: str, forget: bool, row: str, last: str, both: str) -> tuple[Formula, ...]:
+    cell = last.replace("h", "c", 1)
+    old = rf"f \odot {cell}" if forget else cell
+    keeps = Formula(f"{at}.forget", rf"f = \sigma({both})", "how much of the old cell stays")
+    return (
+        Formula(f"{at}.input", rf"i = \sigma({both})", "how much of the candidate is written"),
+        *((keeps,) if forget else ()),
+        Formula(f"{at}.output", rf"o = \sigma({both})", "how much of the cell is shown"),
+        Formula(f"{at}.candidate", rf"g = \tanh({both})", "what could be written"),
+        Formula(f"{at}.cell", rf"c_{row} = {old} + i \odot g", "what is carried: added to, not made anew"),
+        Formula(f"{at}.hidden", rf"h_{row} = o \odot \tanh(c_{row})", "what is shown of the cell"),
+    )

@@ -17,6 +17,7 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from models.parts.formulas import Formula, k, p, q
 from models.parts.tap import Tap
 
 LUONG_SCORES = ("dot", "general", "concat_row", "concat_tanh", "location")
@@ -110,6 +111,23 @@ class Location(nn.Module):
 
     def forward(self, query: Tensor, keys: Tensor, tap: Tap) -> Tensor:
         return self.W(query)[:, : keys.shape[1]]  # nothing is compared: only how many rows there are counts
+
+
+_JOINT = rf"\tanh({q('q')} {p('W')}^{{\top}} + {k('h')}_s {p('U')}^{{\top}})"
+FORMULAS = {
+    "additive": rf"e_s = {p('v')}^{{\top}} {_JOINT}",
+    "concat_tanh": rf"e_s = {p('v')}^{{\top}} {_JOINT}",
+    "dot": rf"e_s = {q('q')} \cdot {k('h')}_s",
+    "general": rf"e_s = {q('q')} \cdot ({k('h')}_s {p('W')}^{{\top}})",
+    "concat_row": rf"e_s = [{q('q')}; {k('h')}_s] {p('W')}^{{\top}}",
+    "location": rf"e_s = ({q('q')} {p('W')}^{{\top}})_s",
+}
+
+
+def formulas(at: str, score: str) -> tuple[Formula, ...]:
+    """How the scores of a read come about; q is the state that asks."""
+    joint = Formula(f"{at}.joint", _JOINT, "query and key in one hidden layer") if score in ("additive", "concat_tanh") else None
+    return (*((joint,) if joint else ()), Formula(f"{at}.scores", FORMULAS[score], "how well the asking state fits a source row"))
 
 
 def make_scorer(score: str, query: int, rows: int, width: int, places: int) -> nn.Module:

@@ -11,7 +11,10 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from models import Inputs, Rows
-from models.attention_rnn import Bahdanau, BahdanauConfig, Luong, LuongConfig
+from models.bahdanau import Bahdanau
+from models.bahdanau import Config as BahdanauConfig
+from models.luong import Config as LuongConfig
+from models.luong import Luong
 from models.parts.scores import LUONG_SCORES, Additive, ConcatRow, Dot, General, Location
 from models.parts.tap import OFF, Editor, Record, Recorder
 
