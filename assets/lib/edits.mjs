@@ -1,5 +1,5 @@
 // @ts-check
-/** Edits at taps: in words, as a change of the scenario, and where they lie in a map. Pure. The scenario's own form: app/session/scenario.py. */
+/** Edits at taps: in words, and as a change of the scenario. Pure. The scenario's own form: app/session/scenario.py. */
 
 import { counted, msg } from "./language.mjs";
 import * as read from "./reads.mjs";
@@ -159,19 +159,6 @@ export function waits(world, edit) {
 export function tally(all) {
   const on = all.filter((e) => e.enabled !== false).length;
   return [on || !all.length ? counted(on, "{0} on", "{0} on") : "", all.length > on ? counted(all.length - on, "{0} off", "{0} off") : ""].filter(Boolean).join(", ");
-}
-
-// ---- in the map
-
-/** Whether an enabled edit sets a weight or score of this head at (row, key); null where none does: then nothing need be marked.
- * @param {World} world @param {any} info a relation @param {number} layer @param {number} head @returns {((row: number, key: number) => boolean) | null} */
-export function editedCells(world, info, layer, head) {
-  const taps = read.tapsOf(world, info, layer);
-  const request = read.request(world);
-  const fits = (/** @type {number | null | undefined} */ at, /** @type {number} */ here) => at === null || at === undefined || at === here;
-  const here = edits(world).filter((e) => e.enabled !== false && (e.path === taps.weights || e.path === taps.scores)).filter((e) => fits(e.index[0], request));
-  const own = here.map((e) => (tapOf(world, e.path)?.axes[1] === "h" ? e.index.slice(1) : [null, ...e.index.slice(1)])).filter((index) => fits(index[0], head));
-  return own.length ? (row, key) => own.some((index) => fits(index[1], row) && fits(index[2], key)) : null;
 }
 
 /** What the page looks at when one goes to an edit. @param {World} world @param {TapEdit} edit @returns {Partial<import("./types").Look>} */

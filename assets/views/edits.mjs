@@ -43,7 +43,7 @@ export default {
     const form = editor(context);
     forms.set(element, form);
     element.append(
-      h("div", { class: "hh" }, h("h2", { class: "h" }, msg`Edits`), h("span", { class: "note" }), h("span", { class: "sp" }), h("button", { class: "link", type: "button", hidden: true }, msg`Remove all`)),
+      h("div", { class: "hh" }, h("h2", { class: "h" }, msg`Edits`), h("span", { class: "note" }), h("button", { class: "link", type: "button", hidden: true }, msg`Remove all`)),
       h("div", { class: "row todo", role: "group", "aria-label": msg`Change a value inside the model` },
         h("button", { class: "btn sm", type: "button", "data-edit": "cell", title: msg`The weight of the locked cell, or of the largest read of this row` }, msg`Set weight…`),
         h("button", { class: "btn sm", type: "button", "data-edit": "head" }),

@@ -16,7 +16,8 @@ from app.session.commands import Back, Change, Choose, Command, Enter, Open, Sel
 from app.session.engine import Engine
 from app.session.events import Checked, Opened, Refused, RequestView, Shared, Values
 from app.session.policy import divergence
-from app.session.scenario import Policy
+from app.session.scenario import Policy, defaults
+from models.catalogue import architectures
 from tests.session.driving import do, moved, numbers, of, opened, tokens
 
 SOURCES = [{"source": ["the", "black", "cat"]}, {"source": ["thank", "you"], "target": ["merci"]}]
@@ -253,6 +254,21 @@ def test_a_patch_puts_in_what_another_moment_recorded(path: str, index: list[int
     assert other.digest() == engine.digest()
     do(engine, Undo())
     assert not engine.scenario.edits and engine.scenario.masks
+
+
+@pytest.mark.parametrize("architecture", architectures())
+def test_a_patch_from_the_same_read_changes_nothing_at_any_tap(architecture: str) -> None:
+    engine = Engine(torch.device("cpu"))
+    do(engine, Open(scenario=defaults(architecture, weights="random").model_dump(mode="json")))
+    for _ in range(2):
+        do(engine, Step())
+    before, donor = logits(engine), {"moment": engine.timeline.at}
+    taps = [t.path for t in engine.schema.taps if t.editable]
+    for some in (taps[i : i + 64] for i in range(0, len(taps), 64)):
+        do(engine, edits(*({"path": path, "action": "patch", "donor": donor} for path in some)))
+        np.testing.assert_allclose(logits(engine), before, rtol=0, atol=1e-4)
+        beside = engine.moved(()).requests[0].unedited
+        assert beside is not None and (beside.kl or 0.0) < 1e-6
 
 
 def test_a_patch_from_another_input_takes_the_row_that_it_names() -> None:

@@ -1,4 +1,4 @@
-/** Edits at taps: where they point, what they say, and where they lie in a map. */
+/** Edits at taps: where they point and what they say. */
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -46,19 +46,6 @@ test("edits are added, switched and removed; a second one at the same place take
   assert.deepEqual(lib.switched([one, other], 1).map((e) => e.enabled), [true, false]);
   assert.deepEqual(lib.without([one, other], 0), [other]);
   assert.deepEqual([lib.tally([]), lib.tally([one, edit({ enabled: false })])], ["0 on", "1 on, 1 off"]);
-});
-
-test("the map knows its edited cells, of this head and request alone", () => {
-  const cells = (e, head = 0, at = {}) => {
-    const w = { ...withEdits(e), ...at };
-    return lib.editedCells(w, w.opened.relations[2], 1, head);
-  };
-  assert.ok(cells(edit())(2, 1) && !cells(edit())(2, 0));
-  assert.equal(cells(edit(), 1), null);
-  assert.equal(cells(edit({ index: [1] })), null);
-  assert.equal(cells(edit({ enabled: false })), null);
-  assert.ok(cells(edit({ index: [null, null, 2] }), 1)(2, 0));
-  assert.equal(cells(edit({ path: "decoder.layer1.cross.mixed" })), null);
 });
 
 test("one goes to the cell of an edited weight, and to the tensor of any other edit", () => {
