@@ -165,6 +165,27 @@ export function hatch(g, x, y, w, h, color, lineWidth = 1, gap = 5) {
   g.restore();
 }
 
+/** @type {Map<string, CanvasPattern>} */
+const patterns = new Map();
+
+/** The thin hatch over any area at once: many masked places.
+ * @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} w @param {number} h */
+export function hatched(g, x, y, w, h) {
+  const color = css("--hatch");
+  let pattern = patterns.get(color);
+  if (!pattern) {
+    const tile = new OffscreenCanvas(12, 12); // drawn at twice the size, so that it is fine on a fine screen
+    const t = /** @type {any} */ (tile.getContext("2d"));
+    t.scale(2, 2);
+    hatch(t, 0, 0, 6, 6, color, 0.8, 6);
+    pattern = /** @type {CanvasPattern} */ (g.createPattern(tile, "repeat"));
+    pattern.setTransform(new DOMMatrix().scale(0.5));
+    patterns.set(color, pattern);
+  }
+  g.fillStyle = pattern;
+  g.fillRect(x, y, w, h);
+}
+
 /** Dots: a padded place.
  * @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} w @param {number} h @param {string} color */
 export function dots(g, x, y, w, h, color) {
@@ -245,4 +266,5 @@ export function ribbon(g, x0, y0, x1, y1, width, fill) {
   g.fill();
 }
 
-export { cellMap, cellText, geometry, place, vector } from "./heatmap.mjs";
+export { cellText } from "./cells.mjs";
+export { cellMap, geometry, place, vector } from "./heatmap.mjs";

@@ -2,115 +2,141 @@
 /** The line over the map: what the mask is, or in edit mode the controls that set it. It keeps its place in both. */
 
 import { h, set, text } from "./dom.mjs";
+import { msg } from "./language.mjs";
+import { block, change, maskSummary, painted, reset } from "./masks.mjs";
 import * as read from "./reads.mjs";
-import { count, paint, PROGRAMS, withMask } from "./visibility.mjs";
-import { plural } from "./words.mjs";
+import { area, programs, range, rowNumbers } from "./visibility.mjs";
 
-/** @typedef {import("./types").World} World @typedef {import("./types").Context} Context */
-/** @typedef {import("./visibility.mjs").Mask} Mask */
+/** @typedef {import("./types").World} World @typedef {import("./types").Context} Context @typedef {import("./visibility.mjs").Mask} Mask */
 
-/** The largest parameter that a program may have. */
-const LARGEST = 129;
+/** The largest number that a program, a distance or a row may have. */
+const LARGEST = 512;
 
-/** A mask in words: "causal", "prefix P = 3".
- * @param {Mask} mask */
-export function maskName(mask) {
-  const program = PROGRAMS.find((p) => p.id === mask.program);
-  return program ? `${program.title}${program.letter ? ` ${program.letter} = ${mask.parameter}` : ""}` : mask.program;
-}
-
-/** What the mask allows of what is there: "causal: 10 of 16 cells open, 2 set by you".
- * @param {World} world */
-export function maskSummary(world) {
-  const at = read.relation(world);
-  if (!at) return "";
-  const mask = at.info.masks[at.layer];
-  const [queries, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
-  const rows = queries.filter(read.known).length;
-  const open = count(mask, rows, keys.length, (k) => read.known(keys[k]));
-  const mine = mask.cells.length ? `, ${plural(mask.cells.length, "cell")} set by you` : "";
-  const padded = keys.filter((k) => k.state === "padded").length;
-  return `${maskName(mask)}: ${open} of ${rows * keys.filter(read.known).length} cells open${mine}${padded ? `, ${plural(padded, "padded key")}` : ""}${mask.own ? "; this layer alone" : ""}`;
-}
-
-/** The command that edits the masks of the selected relation, or null where nothing would change.
- * @param {World} world @param {(mask: Mask) => Mask} edit @param {boolean} [same] make all layers the same (a preset for all layers) */
-export function change(world, edit, same = false) {
-  const at = read.relation(world);
-  if (!at || !world.opened) return null;
-  const before = world.opened.scenario.masks ?? [];
-  const layer = world.look.scope === "all" ? null : at.layer;
-  const masks = withMask(before, at.info.name, layer, at.info.default, edit, same);
-  return JSON.stringify(masks) === JSON.stringify(before) ? null : { kind: "change", fields: { masks } };
-}
-
-/** @param {{query: number, key: number}[]} places @param {boolean} visible @returns {(mask: Mask) => Mask} */
-export const painted = (places, visible) => (mask) => ({ ...mask, cells: paint(mask, places, visible) });
-
-/** What toggles a whole row or column of computed cells: hide those that may be read; where none may be, give back what was hidden here,
- * and where nothing was, open all. Pure.
- * @param {World} world @param {{row: number} | {column: number}} line @returns {((mask: Mask) => Mask) | null} */
-export function toggled(world, line) {
-  const at = read.relation(world);
-  if (!at) return null;
-  const list = (/** @type {"s" | "t"} */ owner, /** @type {number | undefined} */ only) => read.rows(world, owner).flatMap((r, i) => (read.known(r) && (only === undefined || only === i) ? [i] : []));
-  const [rows, keys] = [list(at.info.query, "row" in line ? line.row : undefined), list(at.info.key, "column" in line ? line.column : undefined)];
-  const places = rows.flatMap((query) => keys.map((key) => ({ query, key })));
-  const mask = read.visibility(at.info, at.layer);
-  const open = places.filter((p) => mask.allows(p.query, p.key));
-  if (open.length) return painted(open, false);
-  const given = places.filter((p) => mask.program(p.query, p.key));
-  return places.length ? painted(given.length ? given : places, true) : null;
-}
+/** @param {string} name @param {any} label what stands before it @param {Record<string, any>} attributes */
+const field = (name, label, attributes) => h("label", { "data-part": name }, h("span", null, label), h("input", attributes));
 
 /** @returns {HTMLElement} */
 export function maskbar() {
   return h("div", { class: "maskbar" },
     h("span", { class: "mask-said note" }),
     h("span", { class: "mask-controls", hidden: true },
-      h("select", { "aria-label": "Mask program" }, PROGRAMS.map((p) => h("option", { value: p.id, title: p.why }, p.title))),
-      h("label", null, h("span", { class: "mono" }), h("input", { type: "number", min: 0, max: LARGEST, step: 1, "aria-label": "Parameter of the mask program" })),
-      h("span", { class: "seg", role: "group", "aria-label": "Which layers an edit changes" },
-        h("button", { type: "button", "data-scope": "layer" }, "this layer"), h("button", { type: "button", "data-scope": "all" }, "all layers")),
-      h("button", { class: "btn sm", type: "button" }, "Clear my cells")));
+      h("select", { "aria-label": msg`Mask program`, "data-part": "program" }, programs().map((p) => h("option", { value: p.id, title: p.why }, p.title))),
+      field("parameter", "", { type: "number", min: 0, max: LARGEST, step: 1, "aria-label": msg`Parameter of the mask program` }),
+      field("every", msg`every`, { type: "number", min: 1, max: LARGEST, step: 1, "aria-label": msg`Only rows at a distance that this number divides`, title: msg`1: all of them; 2: every second row` }),
+      field("global", msg`global`, { type: "text", inputmode: "numeric", "aria-label": msg`Global rows: all read them, they read all`, placeholder: "0, 97", title: msg`Row numbers: every row reads these, and these read every row` }),
+      h("span", { class: "seg", role: "group", "aria-label": msg`Which layers an edit changes` },
+        h("button", { type: "button", "data-scope": "layer", title: msg`Edits change this layer alone` }, msg`layer`), h("button", { type: "button", "data-scope": "all", title: msg`Edits change every layer` }, msg`all layers`)),
+      h("button", { class: "btn sm", type: "button", "data-part": "more", "aria-expanded": "false", "aria-controls": "mask-more" }, msg`More`)));
 }
 
-/** @param {any} element from `maskbar` @param {World} world @param {Context} context */
-export function drawMaskbar(element, world, context) {
+/** The panel behind "More": a block of typed rows and keys, and the ways back.
+ * @returns {HTMLElement} */
+export const maskPanel = () =>
+  h("div", { class: "mask-panel", id: "mask-more", role: "group", "aria-label": msg`Edit a block of cells`, hidden: true },
+    field("rows", msg`rows`, { type: "text", "aria-label": msg`Query rows of the block` }), field("keys", msg`keys`, { type: "text", "aria-label": msg`Key rows of the block` }),
+    h("span", { class: "acts" }, h("button", { class: "btn sm", type: "button", "data-part": "hide" }, msg`Hide`), h("button", { class: "btn sm", type: "button", "data-part": "show" }, msg`Show`),
+      h("button", { class: "btn sm", type: "button", "data-part": "erase", title: msg`Give the block back to the program` }, msg`As the program`)),
+    h("span", { class: "acts" }, h("button", { class: "link", type: "button", "data-part": "clear" }), h("button", { class: "link", type: "button", "data-part": "reset" }, msg`The architecture’s own mask`)),
+    h("p", { class: "problem", role: "alert" }));
+
+/** @param {HTMLElement} root @param {string} part @returns {any} */
+const of = (root, part) => root.querySelector(`[data-part="${part}"]`);
+
+/** @param {any} element from `maskbar` @param {any} panel from `maskPanel` @param {World} world @param {Context} context @param {() => {rows: string, keys: string}} seen what is in sight */
+export function drawMaskbar(element, panel, world, context, seen) {
   const at = read.relation(world);
   const [said, controls] = element.children;
   const editing = world.look.editing && world.role === "writer";
   said.hidden = editing;
   controls.hidden = !editing;
   text(said, maskSummary(world));
+  set(said, "title", said.textContent);
+  if (!editing) panel.hidden = true;
   if (!at || !editing) return;
   const mask = at.info.masks[at.layer];
-  const program = PROGRAMS.find((p) => p.id === mask.program);
-  const [select, label, scope, clear] = controls.children;
-  const send = (/** @type {any} */ command) => command && context.send(command);
-  if (document.activeElement !== select) set(select, "value", mask.program);
-  select.onchange = () => send(change(world, (m) => ({ ...m, program: select.value, parameter: starting(select.value, m) }), true));
-  text(label.firstElementChild, program?.letter ? `${program.letter} =` : "");
-  const input = label.lastElementChild;
-  set(input, "hidden", !program?.letter);
-  if (document.activeElement !== input) set(input, "value", String(mask.parameter));
-  input.onchange = () => {
-    const value = Math.max(0, Math.min(LARGEST, Math.round(Number(input.value) || 0)));
-    input.value = String(value);
-    send(change(world, (m) => ({ ...m, parameter: value }), true));
-  };
-  for (const button of scope.children) {
+  /** @param {any} command */
+  const send = (command) => command && context.send(command);
+  drawProgram(controls, mask, (edit) => send(change(world, edit, true)));
+  for (const button of controls.querySelectorAll("[data-scope]")) {
     set(button, "aria-pressed", String(button.dataset.scope === world.look.scope));
     button.onclick = () => context.look({ scope: button.dataset.scope });
   }
-  text(clear, `Clear my cells${mask.cells.length ? ` (${mask.cells.length})` : ""}`);
-  set(clear, "disabled", !mask.cells.length);
+  const more = of(controls, "more");
+  set(more, "aria-expanded", String(!panel.hidden));
+  more.onclick = () => open(panel, more, seen());
+  drawPanel(panel, more, world, mask, send);
+}
+
+/** @param {any} panel @param {HTMLElement} more @param {{rows: string, keys: string}} seen */
+function open(panel, more, seen) {
+  panel.hidden = !panel.hidden;
+  set(more, "aria-expanded", String(!panel.hidden));
+  if (panel.hidden) return more.focus();
+  of(panel, "rows").lastElementChild.value = seen.rows;
+  of(panel, "keys").lastElementChild.value = seen.keys;
+  text(panel.lastElementChild, "");
+  of(panel, "rows").lastElementChild.focus();
+}
+
+/** @param {HTMLElement} controls @param {Mask} mask @param {(edit: (mask: Mask) => Mask) => void} apply */
+function drawProgram(controls, mask, apply) {
+  const program = programs().find((p) => p.id === mask.program);
+  const select = of(controls, "program");
+  if (document.activeElement !== select) set(select, "value", mask.program);
+  set(select, "title", program?.why);
+  select.onchange = () => apply((m) => ({ ...m, program: select.value, parameter: starting(select.value, m) }));
+  const [parameter, every, global] = ["parameter", "every", "global"].map((name) => of(controls, name));
+  parameter.hidden = !program?.letter;
+  text(parameter.firstElementChild, program?.letter ? `${program.letter} =` : "");
+  number(parameter.lastElementChild, mask.parameter, program?.letter === "n" ? 1 : 0, (value) => apply((m) => ({ ...m, parameter: value })));
+  number(every.lastElementChild, mask.every ?? 1, 1, (value) => apply((m) => ({ ...m, every: value })));
+  const rows = global.lastElementChild;
+  if (document.activeElement !== rows) set(rows, "value", (mask.global_rows ?? []).join(", "));
+  rows.onchange = () => {
+    const found = rowNumbers(rows.value, LARGEST);
+    rows.setCustomValidity(typeof found === "string" ? found : "");
+    if (typeof found === "string") rows.reportValidity();
+    else apply((m) => ({ ...m, global_rows: found }));
+  };
+}
+
+/** @param {any} input @param {number} value @param {number} least @param {(value: number) => void} apply */
+function number(input, value, least, apply) {
+  if (document.activeElement !== input) set(input, "value", String(value));
+  input.onchange = () => {
+    const given = Math.max(least, Math.min(LARGEST, Math.round(Number(input.value) || 0)));
+    input.value = String(given);
+    apply(given);
+  };
+}
+
+/** @param {any} panel @param {HTMLElement} more @param {World} world @param {Mask} mask @param {(command: any) => void} send */
+function drawPanel(panel, more, world, mask, send) {
+  const at = /** @type {any} */ (read.relation(world));
+  const size = (/** @type {"s" | "t"} */ owner) => Math.max(1, read.rows(world, owner).length);
+  const paintBlock = (/** @type {boolean | null} */ visible) => () => {
+    const [rows, keys] = [range(of(panel, "rows").lastElementChild.value, size(at.info.query)), range(of(panel, "keys").lastElementChild.value, size(at.info.key))];
+    const wrong = [rows, keys].find((r) => typeof r === "string");
+    text(panel.lastElementChild, typeof wrong === "string" ? wrong : "");
+    if (typeof rows !== "string" && typeof keys !== "string") send(change(world, painted(block(rows, keys), visible)));
+  };
+  for (const [name, visible] of /** @type {[string, boolean | null][]} */ ([["hide", false], ["show", true], ["erase", null]])) of(panel, name).onclick = paintBlock(visible);
+  const clear = of(panel, "clear");
+  const mine = mask.cells.length ? area(mask.cells) : 0;
+  text(clear, mine ? msg`Clear my cells (${mine})` : msg`Clear my cells`);
+  set(clear, "disabled", !mine);
   clear.onclick = () => send(change(world, (m) => ({ ...m, cells: [] })));
+  of(panel, "reset").onclick = () => send(reset(world));
+  panel.onkeydown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    open(panel, more, { rows: "", keys: "" });
+  };
 }
 
 /** A parameter to begin with, where the program before had none.
  * @param {string} program @param {Mask} mask */
 function starting(program, mask) {
-  if (!PROGRAMS.find((p) => p.id === program)?.letter) return 0;
-  return mask.parameter || 2;
+  const letter = programs().find((p) => p.id === program)?.letter;
+  return letter ? mask.parameter || (letter === "n" ? 4 : 2) : 0;
 }

@@ -59,6 +59,14 @@ export function follow(p, what, value, x, y = null) {
   queueMicrotask(() => p.element.scrollTo(p.left, p.top));
 }
 
+/** Scroll there, as far as there is something.
+ * @param {Pan} p @param {number} left @param {number} top */
+export function moveTo(p, left, top) {
+  const [width, height] = boxOf(p.element);
+  [p.left, p.top] = [held(left, p.width - width), held(top, p.height - height)];
+  p.element.scrollTo(p.left, p.top);
+}
+
 /** @param {number} scroll @param {number} most */
 const held = (scroll, most) => Math.round(Math.max(0, Math.min(scroll, most)));
 

@@ -214,8 +214,21 @@ function findTaps(all, info, base) {
   };
 }
 
-/** Weights and scores of the selected relation, layer, head and request, in full precision. Views that show the same read ask for
- * the same, so that it crosses the wire once.
+/** Above so many rows a run is long: views ask for what is near, and again when the run moves on. */
+const LONG = 64;
+
+/** @param {World} world */
+export const long = (world) => rows(world, "t").length > LONG || rows(world, "s").length > LONG;
+
+/** Of a long run, the query rows near the one that the page looks at: enough for what follows it, without asking at each step.
+ * @param {World} world @param {any} info @returns {{span?: Record<string, [number, number]>}} */
+function near(world, info) {
+  const first = Math.max(0, Math.floor(focus(world).row / LONG) - 1) * LONG;
+  return long(world) ? { span: { [info.query]: [first, first + 3 * LONG] } } : {};
+}
+
+/** Weights and scores of the selected relation, layer, head and request, in full precision (of a long run, scores of the rows near by).
+ * Views that show the same read ask for the same, so that it crosses the wire once.
  * @param {World} world @returns {Selector[]} */
 export function readSelectors(world) {
   const at = relation(world);
@@ -224,7 +237,7 @@ export function readSelectors(world) {
   const index = { b: request(world), h: at.head };
   return [
     { path: taps.weights, index, dtype: "f32" },
-    { path: taps.scores, index, dtype: "f32" },
+    { path: taps.scores, index, dtype: "f32", ...near(world, at.info) },
   ];
 }
 
@@ -247,11 +260,11 @@ export function readCells(world, view, selector = 0) {
 }
 
 /** Numbers of one read without those that the op cursor has not reached.
- * @param {World} world @param {any} info @param {number} layer @param {(row: number, key: number) => number} value */
-export function told(world, info, layer, value) {
+ * @param {World} world @param {any} info @param {number} layer @param {(row: number, key: number) => number} value @param {number} [bin] rows that a place stands for */
+export function told(world, info, layer, value, bin = 1) {
   if (!before(world, scope(info, layer))) return value;
   const list = rows(world, info.query);
-  return (/** @type {number} */ row, /** @type {number} */ key) => (list[row]?.state === "new" ? NaN : value(row, key));
+  return (/** @type {number} */ row, /** @type {number} */ key) => (list[Math.min(row * bin + bin, list.length) - 1]?.state === "new" ? NaN : value(row, key));
 }
 
 /** The keys that one row may read, with what it gives them, largest first.

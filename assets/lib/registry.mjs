@@ -3,6 +3,7 @@
 
 import { forgetTheme } from "./canvas.mjs";
 import { h } from "./dom.mjs";
+import { long } from "./reads.mjs";
 
 /** @typedef {import("./types").View} View @typedef {import("./types").World} World @typedef {import("./types").Context} Context */
 /** @typedef {import("./types").Selector} Selector */
@@ -95,6 +96,7 @@ export class Registry {
   /** @param {string[]} parts */
   changed(parts) {
     if (parts.includes("opened") || parts.includes("look") || parts.includes("schema") || (parts.includes("moved") && this.phase() !== this.chosen)) this.choose();
+    else if (parts.includes("moved") && long(this.store.world)) this.asks = true;
     for (const p of this.placed) if (!p.dirty) p.dirty = parts.some((part) => p.reads.has(part));
     this.ask();
   }

@@ -1,22 +1,30 @@
 // @ts-check
 /** Who may read, how much is read: the visibility editor and the weights in one map, with every layer and head beside it. */
 
-import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
-import { gestures } from "../lib/gestures.mjs";
-import { drawMaskbar, maskbar } from "../lib/maskbar.mjs";
-import { cellFigure, cellState, fillTable, numbered, readout, reserve, viewport } from "../lib/maps.mjs";
-import { follow, ground, pan, seen, within } from "../lib/pan.mjs";
+import { counted, msg } from "../lib/language.mjs";
+import { drawMaskbar, maskbar, maskPanel } from "../lib/maskbar.mjs";
+import { edited, fillTable, mapTable, readout, reserve } from "../lib/maps.mjs";
+import { drawMinis, thumbBin } from "../lib/minis.mjs";
+import { Overview } from "../lib/overview.mjs";
+import { Pane } from "../lib/pane.mjs";
 import * as read from "../lib/reads.mjs";
-import { ground as under, thumb } from "../lib/thumbs.mjs";
-import { shown } from "../lib/words.mjs";
+import { drawScale, largest, scalebar, scaleOf, weightScale } from "../lib/scalebar.mjs";
+import { requestName } from "../lib/words.mjs";
 
-/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
-/** @typedef {import("../lib/gestures.mjs").Doing} Doing @typedef {import("../lib/gestures.mjs").Place} Place */
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/pane.mjs").Showing} Showing */
+/** plain: heads beside one map; large: an overview beside a lens; pair: two requests side by side. @typedef {"plain" | "large" | "pair"} Mode */
+/** What the view keeps beside the world; nothing of it is part of the run.
+ * @typedef {object} Stage
+ * @property {Pane} map @property {Pane} other @property {Overview} overview @property {import("../lib/scalebar.mjs").Fitted} fitted
+ * @property {Mode} mode @property {boolean} heads the small multiples are shown where something else would be @property {any} table timer of the hidden table
+ * @property {{at: number, text: string}} word what happened to the lock at a moment @property {(part: string) => any} part of the page
+ */
 
-/** @type {WeakMap<HTMLElement, Doing>} */
-const doings = new WeakMap();
-const DECADES = 3;
+/** Rows or keys from which on a map is large. */
+const LARGE = 40;
+/** @type {WeakMap<HTMLElement, Stage>} */
+const stages = new WeakMap();
 
 /** @type {import("../lib/types").View} */
 export default {
@@ -30,67 +38,184 @@ export default {
     const at = read.relation(world);
     if (!at) return [];
     const all = read.tapsOf(world, at.info, at.layer).weights.replace(read.scope(at.info, at.layer), at.info.path.replace("{layer}", "*"));
-    return [...read.readSelectors(world), { path: all, index: { b: read.request(world) }, dtype: "u8" }];
+    const bin = binOf(world);
+    const [weights, scores] = read.readSelectors(world);
+    const { span, ...whole } = scores;
+    const partner = pair(world)?.find((r) => r !== read.request(world));
+    const beside = partner === undefined ? [] : [weights, scores].map((s) => ({ ...s, index: { ...s.index, b: partner } }));
+    return [weights, span && world.look.show === "scores" ? whole : scores, { path: all, index: { b: read.request(world) }, dtype: "u8", ...(bin > 1 ? { bin } : {}) }, ...beside];
   },
 
   mount(element, context) {
-    const p = pan({ role: "img", tabindex: 0, "aria-label": "Map", "aria-describedby": "map-readout" }, "map-pan");
-    const choice = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string[][]} */ options) =>
-      h("div", { class: "seg", role: "group", "aria-label": label, "data-look": name }, options.map(([value, said]) => h("button", { type: "button", "data-value": value }, said)));
-    element.append(
-      h("div", { class: "ph map-head" }, h("h2", { class: "h" }, "Who may read", h("span", { class: "more" }, ", how much is read")), h("span", { class: "sp" }),
-        choice("show", "What the cells show", [["weights", "weight"], ["scores", "score"], ["mask", "mask"]]),
-        h("button", { class: "btn sm", type: "button", "data-part": "edit" }, "Edit mask ", h("kbd", null, "M"))),
-      h("div", { class: "mask-line" }, maskbar(), choice("scale", "Scale", [["linear", "lin"], ["log", "log"]])),
-      h("div", { class: "mapbody" },
-        h("div", { class: "mini-col" },
-          h("div", { class: "seg tabs", role: "group", "aria-label": "Relation" }), h("div", { class: "minis", role: "group", "aria-label": "Layers and heads" }),
-          h("div", { class: "scale" }, h("span"), h("i"), h("span"), h("span", { class: "dim" }), h("button", { class: "link", type: "button", hidden: true, title: "Fit the scale to what is shown" }, "fit")),
-          h("div", { class: "states" }, [["later", "not computed"], ["model", "masked by program"], ["padd", "padded"], ["you", "masked by you"]].map(([c, said]) => h("span", null, h("i", { class: `sw ${c}` }), said)))),
-        p.element, h("p", { class: "readout", id: "map-readout" }, h("span"), h("span"))),
-      h("div", { class: "sr" }),
-    );
-    const doing = /** @type {Doing} */ (/** @type {any} */ ({ pan: p, hover: null, stroke: null, most: 0, table: 0, context, at: () => null, header: () => null, start: () => ({ row: 0, column: 0 }), bring: () => {}, redraw: () => {} }));
-    doings.set(element, doing);
-    gestures(p.canvas, doing);
-    p.redraw = () => doing.redraw();
+    const [map, other] = ["map-pan", "other-pan"].map((name) => new Pane(name, () => tell(stage), context));
+    const overview = new Overview(map);
+    const part = (/** @type {string} */ name) => /** @type {any} */ (element).querySelector(`[data-part="${name}"]`);
+    /** @type {Stage} */
+    const stage = { map, other, overview, fitted: { weights: 1, scores: 0 }, mode: "plain", heads: false, table: 0, word: { at: -1, text: "" }, part };
+    stages.set(element, stage);
+    build(element, stage);
+    map.panned = (window) => {
+      overview.paint(window);
+      caption(stage, window);
+    };
+    map.speak = other.speak = () => context.say([...part("readout").children].map((/** @type {any} */ e) => e.textContent).join(". "));
   },
 
   draw(element, world, context) {
-    const doing = /** @type {Doing} */ (doings.get(element));
-    Object.assign(doing, { world, context, redraw: () => paint(doing) });
-    const [, bar, body, table] = /** @type {any} */ (element.children);
-    controls(element, world, context);
-    drawMaskbar(bar.firstElementChild, world, context);
-    const side = body.firstElementChild;
-    relations(side.children[0], world, context);
-    minis(side.children[1], world, context);
-    legend(side, doing);
-    prepare(doing);
-    clearTimeout(doing.table);
-    doing.table = setTimeout(() => fillTable(table, world, values(world)), 400);
-    return () => paint(doing);
+    const stage = /** @type {Stage} */ (stages.get(element));
+    const mode = (stage.mode = modeOf(world, stage));
+    set(element, "data-mode", mode);
+    set(element, "data-editing", world.look.editing && world.role === "writer" ? "" : null);
+    unlock(stage, world, context);
+    controls(element, stage, world, context);
+    const panes = sights(stage, world, mode);
+    drawSide(stage, world, context, mode, () => again(element));
+    drawScale(stage.part("scale"), world, stage.fitted, () => Math.max(...panes.map(([pane, number]) => largest(pane.world, number.shown))), () => again(element));
+    for (const [pane, number] of panes) pane.prepare(pane.world, { number, scale: scaleOf(world, stage.fitted), mask: world.look.show === "mask" });
+    drawMaskbar(stage.part("maskbar"), stage.part("panel"), world, context, () => inSight(stage));
+    tell(stage);
+    clearTimeout(stage.table);
+    stage.table = setTimeout(() => fillTable(stage.part("table"), world, values(world)), 400);
+    return () => panes.forEach(([pane]) => pane.paint());
   },
+
+  table: (world) => mapTable(world, values(world)),
 };
 
-/** @param {any} element @param {World} world @param {Context} context */
-function controls(element, world, context) {
+/** Draw once more, though nothing of the world changed. @param {HTMLElement} element */
+const again = (element) => element.dispatchEvent(new Event("box"));
+
+/** The page of the view. @param {HTMLElement} element @param {Stage} stage */
+function build(element, { map, other, overview }) {
+  const choice = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string[][]} */ options) =>
+    h("div", { class: "seg", role: "group", "aria-label": label, "data-look": name }, options.map(([value, said]) => h("button", { type: "button", "data-value": value }, said)));
+  const forms = [["later", msg`not computed`], ["model", msg`masked by program`], ["padd", msg`padded`], ["you", msg`masked by you`], ["off", msg`off pattern`], ["set", msg`edited`]];
+  element.append(
+    h("div", { class: "ph map-head" }, h("h2", { class: "h" }, msg`Who may read`, h("span", { class: "more" }, msg`, how much is read`)), h("span", { class: "sp" }),
+      choice("show", msg`What the cells show`, [["weights", msg`weight`], ["scores", msg`score`], ["mask", msg`mask`]]),
+      choice("scale", msg`Scale`, [["linear", msg`lin`], ["log", msg`log`]]),
+      h("button", { class: "btn sm", type: "button", "data-part": "edit" }, msg`Edit mask`, " ", h("kbd", null, "M"))),
+    h("div", { class: "mask-line" }, maskbar(),
+      h("span", { class: "zoom", role: "group", "aria-label": msg`Zoom`, "data-part": "zoom" },
+        [["−", msg`Smaller`, 0.8], ["0", msg`As the map chooses`, 0], ["+", msg`Larger`, 1.25]].map(([sign, said, by]) => h("button", { type: "button", "aria-label": said, title: said, onclick: () => map.zoom(Number(by)) }, sign))),
+      h("div", { class: "seg", role: "group", "aria-label": msg`Beside the map`, "data-part": "side" }, h("button", { type: "button" }), h("button", { type: "button" }))),
+    maskPanel(),
+    h("div", { class: "mapbody" },
+      h("div", { class: "mini-col" },
+        h("div", { class: "seg tabs", role: "group", "aria-label": msg`Relation`, "data-part": "relations" }),
+        h("div", { class: "minis", role: "group", "aria-label": msg`Layers and heads: weights`, "data-part": "minis" }), overview.element, scalebar(),
+        h("div", { class: "states", "data-part": "states" }, forms.map(([c, said]) => h("span", { "data-form": c }, h("i", { class: `sw ${c}` }), said)))),
+      h("div", { class: "panes" }, map.element, other.element),
+      h("p", { class: "readout", id: "map-readout", "data-part": "readout" },
+        h("span", null, h("span", { class: "c-q" }), " ", h("span", { class: "c-k" }), h("span")), h("span", null, h("span", { class: "dim" }), " ", h("span", { class: "mono" })))),
+    h("div", { class: "sr", "data-part": "table" }));
+  for (const [name, query] of [["maskbar", ".maskbar"], ["panel", ".mask-panel"], ["scale", ".scale"]]) /** @type {any} */ (element.querySelector(query)).dataset.part = name;
+  for (const pane of [map, other]) pane.caption.append(h("b"), h("span"));
+}
+
+/** @param {World} world @returns {boolean} */
+const isLarge = (world) => {
+  const at = read.relation(world);
+  return !!at && Math.max(read.rows(world, at.info.query).length, read.rows(world, at.info.key).length) > LARGE;
+};
+
+/** Two requests that stand side by side in prefill: the one that is looked at and its neighbour. @param {World} world @returns {[number, number] | null} */
+export function pair(world) {
+  const count = read.requestCount(world);
+  if (read.phase(world) !== "prefill" || count < 2 || isLarge(world)) return null;
+  const first = Math.min(read.request(world) & ~1, count - 2);
+  return [first, first + 1];
+}
+
+/** @param {World} world @param {Stage} stage @returns {Mode} */
+function modeOf(world, stage) {
+  if (stage.heads) return "plain";
+  return pair(world) ? "pair" : isLarge(world) ? "large" : "plain";
+}
+
+/** How many rows and keys a square of the small multiples stands for. @param {World} world */
+function binOf(world) {
+  const at = read.relation(world);
+  return at ? thumbBin(reserve(read.rows(world, at.info.query).length), reserve(read.rows(world, at.info.key).length)) : 1;
+}
+
+/** The numbers that a map shows. @param {World} world @param {number} [first] of its selectors */
+function values(world, first = 0) {
+  const [weight, score] = [read.readCells(world, "map", first), read.readCells(world, "map", first + 1)];
+  return { weight, score, shown: world.look.show === "scores" ? score : weight };
+}
+
+/** The maps that are shown, each with the world of its request and its numbers.
+ * @param {Stage} stage @param {World} world @param {Mode} mode @returns {[Pane, ReturnType<typeof values>][]} */
+function sights(stage, world, mode) {
+  const both = mode === "pair" ? pair(world) : null;
+  stage.other.element.hidden = !both;
+  stage.map.world = world;
+  stage.map.own = true;
+  stage.other.own = false;
+  stage.map.caption.hidden = mode === "plain";
+  stage.other.caption.hidden = false;
+  if (!both) return [[stage.map, values(world)]];
+  return both.map((request, i) => {
+    const pane = i ? stage.other : stage.map;
+    const own = request === read.request(world);
+    pane.own = own;
+    pane.world = own ? world : Object.create(world, { look: { value: { ...world.look, request, lock: null } } });
+    const valid = read.rows(pane.world, "t").filter((row) => row.state !== "padded").length;
+    text(pane.caption.children[0], msg`Request ${requestName(request)}`);
+    text(pane.caption.children[1], `, ${counted(valid, "{0} valid row", "{0} valid rows")}`);
+    return /** @type {[Pane, ReturnType<typeof values>]} */ ([pane, values(pane.world, own ? 0 : 3)]);
+  });
+}
+
+/** What the lens shows; buttons that zoom, where there is something to zoom. @param {Stage} stage @param {import("../lib/camera.mjs").Window} window */
+function caption({ map, part, mode }, window) {
+  const cut = !!(window.width || window.height);
+  const zoom = part("zoom");
+  const hidden = !cut && map.scale === 1 ? "hidden" : "";
+  if (zoom.style.visibility !== hidden) zoom.style.visibility = hidden;
+  if (mode !== "large") return;
+  const span = (/** @type {number} */ from, /** @type {number} */ n) => `${from}–${from + n - 1}`;
+  text(map.caption.children[0], window.cell < 1 ? msg`Map` : msg`Lens`);
+  text(map.caption.children[1], `, ${span(window.row, window.rows)} × ${span(window.column, window.columns)}`);
+}
+
+/** The rows and keys in sight, as a person would type them. @param {Stage} stage */
+function inSight({ map }) {
+  const { row, rows, column, columns } = map.window();
+  return { rows: `${row}–${row + rows - 1}`, keys: `${column}–${column + columns - 1}` };
+}
+
+/** A locked cell whose row is gone unlocks, with a word. @param {Stage} stage @param {World} world @param {Context} context */
+function unlock(stage, world, context) {
+  const at = read.relation(world);
+  const { lock } = world.look;
+  if (!lock || !at || !world.moved) return;
+  const gone = !read.rows(world, at.info.query)[lock.row] ? lock.row : !read.rows(world, at.info.key)[lock.key] ? lock.key : -1;
+  if (gone < 0) return;
+  stage.word = { at: world.moved.at, text: msg`Row ${gone} is not there any more: unlocked.` };
+  queueMicrotask(() => {
+    context.look({ lock: null });
+    context.say(stage.word.text);
+  });
+}
+
+/** @param {any} element @param {Stage} stage @param {World} world @param {Context} context */
+function controls(element, stage, world, context) {
   for (const group of element.querySelectorAll("[data-look]")) {
     for (const button of group.children) {
       set(button, "aria-pressed", String(world.look[/** @type {"show"} */ (group.dataset.look)] === button.dataset.value));
       button.onclick = () => context.look({ [group.dataset.look]: button.dataset.value });
     }
   }
-  const edit = element.firstElementChild.lastElementChild;
+  const edit = stage.part("edit");
   set(edit, "aria-pressed", String(world.look.editing));
   set(edit, "disabled", world.role !== "writer");
   edit.onclick = () => context.look({ editing: !world.look.editing });
-}
-
-/** @param {HTMLElement} element @param {World} world @param {Context} context */
-function relations(element, world, context) {
   const at = read.relation(world);
-  list(element, world.opened?.relations ?? [], (/** @type {any} */ r) => r.name, () => h("button", { type: "button" }), (button, r) => {
+  const relations = world.opened?.relations ?? [];
+  stage.part("relations").hidden = relations.length < 2;
+  list(stage.part("relations"), relations, (/** @type {any} */ r) => r.name, () => h("button", { type: "button" }), (button, r) => {
     text(button, r.name.replaceAll("_", " "));
     set(button, "title", r.title);
     set(button, "aria-pressed", String(r.name === at?.info.name));
@@ -98,187 +223,45 @@ function relations(element, world, context) {
   });
 }
 
-/** @param {HTMLElement} element @param {World} world @param {Context} context */
-function minis(element, world, context) {
-  const at = read.relation(world);
-  if (!at) return;
-  const { layers, heads } = at.info;
-  const columns = `18px repeat(${heads}, minmax(0, 1fr))`;
-  if (element.style.gridTemplateColumns !== columns) element.style.gridTemplateColumns = columns;
-  const found = new Map(world.values("map", 2).map((k) => [k.path, k]));
-  const request = read.request(world);
-  const [rows, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
-  const log = world.look.scale === "log";
-  // The mask is that of a layer: asked for once, not by each head. Whether a number is there is left to the numbers.
-  const grounds = Array.from({ length: layers }, (_, layer) => under(Math.max(1, rows.length), Math.max(1, keys.length), cellState(at.info, layer, rows, keys, () => 0)));
-  const items = [{ name: "" }, ...Array.from({ length: heads }, (_, i) => ({ name: `H${i + 1}` }))];
-  /** @type {any[]} */
-  const all = [...items];
-  for (let layer = 0; layer < layers; layer++) {
-    all.push({ name: `L${layer + 1}` });
-    for (let head = 0; head < heads; head++) all.push({ layer, head });
-  }
-  if (element.dataset.at !== `${at.layer} ${at.head}`) queueMicrotask(() => inSight(element, `${at.layer} ${at.head}`));
-  list(element, all, (_, i) => `${i} ${heads}`, (o) => (o.name === undefined ? h("button", { class: "mini", type: "button" }, h("canvas", { "aria-hidden": "true" })) : h("span", null, o.name)), (button, o) => {
-    if (o.name !== undefined) return;
-    set(button, "aria-pressed", String(o.layer === at.layer && o.head === at.head));
-    set(button, "aria-label", `Layer ${o.layer + 1} head ${o.head + 1}`);
-    button.onclick = () => context.look({ relation: at.info.name, layer: o.layer, head: o.head, path: null, op: null });
-    const value = read.told(world, at.info, o.layer, read.cells(found.get(read.tapsOf(world, at.info, o.layer).weights), request, o.head));
-    thumb(button.firstElementChild, grounds[o.layer], log ? (r, c) => draw.place(value(r, c), { decades: DECADES }) : value);
+/** What stands beside the map: the small multiples, or an overview. @param {Stage} stage @param {World} world @param {Context} context @param {Mode} mode @param {() => void} redraw */
+function drawSide(stage, world, context, mode, redraw) {
+  const special = !!pair(world) || isLarge(world);
+  const side = stage.part("side");
+  const edits = world.look.editing && world.role === "writer";
+  side.hidden = !special || edits;
+  stage.part("zoom").hidden = edits || mode === "pair";
+  const head = `L${(read.relation(world)?.layer ?? 0) + 1} H${(read.relation(world)?.head ?? 0) + 1}`;
+  [pair(world) ? msg`side by side` : msg`overview`, msg`heads: ${head}`].forEach((said, i) => {
+    text(side.children[i], said);
+    set(side.children[i], "aria-pressed", String(stage.heads === !!i));
+    side.children[i].onclick = () => {
+      stage.heads = !!i;
+      redraw();
+    };
   });
+  const mask = read.relation(world)?.info.masks[read.relation(world)?.layer ?? 0];
+  form(stage, "off", !!mask && (!["full", "causal", "prefix"].includes(mask.program) || mask.every > 1));
+  form(stage, "set", !!edited(world));
+  stage.part("minis").hidden = mode !== "plain";
+  stage.overview.element.hidden = mode !== "large";
+  stage.overview.forget();
+  if (mode === "plain") drawMinis(stage.part("minis"), world, context, world.values("map", 2), binOf(world), weightScale(world, stage.fitted));
 }
 
-/** Scroll the small multiples to the chosen one when it changes, when all is drawn: it asks where things lie.
- * @param {HTMLElement} element @param {string} name */
-function inSight(element, name) {
-  element.dataset.at = name;
-  const on = /** @type {HTMLElement | null} */ (element.querySelector("[aria-pressed=true]"));
-  if (on) element.scrollTop = within(element.scrollTop, element.clientHeight, on.offsetTop - 4, on.offsetTop + on.offsetHeight + 4);
+/** An entry of the legend that is there where its form is. @param {Stage} stage @param {string} name @param {boolean} there */
+function form(stage, name, there) {
+  stage.part("states").querySelector(`[data-form=${name}]`).hidden = !there;
 }
 
-/** The numbers that the large map shows. @param {World} world */
-function values(world) {
-  const weight = read.readCells(world, "map", 0);
-  return { weight, score: read.readCells(world, "map", 1), shown: world.look.show === "scores" ? read.readCells(world, "map", 1) : weight };
+/** The read-out: the map under the pointer, else the one that is looked at. @param {Stage} stage */
+function tell(stage) {
+  const { map, other, word, part } = stage;
+  const pane = [map, other].find((p) => p.hover && !p.element.hidden) ?? (other.own && !other.element.hidden ? other : map);
+  const { sight, world } = pane;
+  if (!sight) return;
+  const said = readout(world, pane.hover, sight.showing.number, sight.state, sight.marked);
+  const [first, second] = part("readout").children;
+  const note = !pane.hover && word.text && word.at === world.moved?.at ? word.text : said.note;
+  [note ? "" : said.query, note ? "" : said.key, note].forEach((value, i) => text(first.children[i], value));
+  [said.status, said.figures].forEach((value, i) => text(second.children[i], value));
 }
-
-/** @param {World} world @param {Doing} doing */
-function scale(world, doing) {
-  if (world.look.show === "scores") return { max: doing.most || 1, diverging: true };
-  return world.look.show === "mask" ? { max: 6 } : world.look.scale === "log" ? { max: 1, decades: DECADES } : { max: 1 };
-}
-
-/** The printed scale. It is fixed: for scores by the first that came, until "fit" is pressed.
- * @param {any} side @param {Doing} doing */
-function legend(side, doing) {
-  const { world } = doing;
-  const [low, bar, high, said, fit] = side.children[2].children;
-  const { show } = world.look;
-  doing.most ||= largest(world);
-  const log = world.look.scale === "log";
-  set(side.children[2], "class", `scale${show === "scores" ? " div" : ""}`);
-  text(low, show === "scores" ? `−${doing.most || 1}` : show === "mask" ? "hidden" : log ? ".001" : "0");
-  text(high, show === "scores" ? `+${doing.most || 1}` : show === "mask" ? "open" : "1");
-  text(said, show === "scores" ? "score" : show === "mask" ? "may read" : `weight, ${log ? "log" : "linear"}`);
-  bar.hidden = show === "mask";
-  fit.hidden = show !== "scores";
-  fit.onclick = () => {
-    doing.most = 0;
-    legend(side, doing);
-    doing.redraw();
-  };
-}
-
-/** The largest score in sight, rounded up. @param {World} world */
-function largest(world) {
-  const at = read.relation(world);
-  if (!at) return 0;
-  const { score } = values(world);
-  let most = 0;
-  read.rows(world, at.info.query).forEach((_, r) => read.rows(world, at.info.key).forEach((_, k) => {
-    const size = Math.abs(score(r, k));
-    if (Number.isFinite(size)) most = Math.max(most, size);
-  }));
-  return Math.ceil(most * 2) / 2;
-}
-
-/** What the large map stands on and what is said beside it: all that is no canvas.
- * @param {Doing} doing */
-function prepare(doing) {
-  const { world, pan: p } = doing;
-  const at = read.relation(world);
-  if (!at) return null;
-  const number = values(world);
-  const room = () => viewport(...draw.boxOf(p.element), ...extent(world, at.info), p.left, p.top);
-  const { width, height } = room();
-  ground(p, width, height);
-  const [queries, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
-  const mask = world.look.show === "mask";
-  const value = mask ? () => 1 : number.shown;
-  const state = cellState(at.info, at.layer, queries, keys, value, doing.stroke, mask || world.look.editing);
-  const out = /** @type {any} */ (p.element.nextElementSibling);
-  readout(world, lit(doing), number, state).forEach((said, i) => text(out.children[i], said));
-  set(p.canvas, "aria-label", `${at.info.title}, layer ${at.layer + 1} head ${at.head + 1}. Arrow keys move, Enter locks${world.look.editing ? ", X changes the mask of a cell, R of its row, C of its column" : ""}.`);
-  return { at, number, room, mask, value, state };
-}
-
-/** The large map and its read-out.
- * @param {Doing} doing */
-function paint(doing) {
-  const { world, pan: p } = doing;
-  const prepared = prepare(doing);
-  if (!prepared) return;
-  const { at, number, room, mask, value, state } = prepared;
-  const marked = world.look.lock ? { row: world.look.lock.row, column: world.look.lock.key } : focusCell(world, number.weight);
-  follows(doing, room(), marked);
-  seen(p);
-  const window = room();
-  const geo = draw.cellMap(p.canvas, {
-    ...labels(world, at.info, window), rows: window.rows, columns: window.columns, left: window.left, top: window.top, right: 2, bottom: 2, maxCell: 46,
-    values: !mask, format: cellFigure, value: (r, c) => value(r + window.row, c + window.column), state: (r, c) => state(r + window.row, c + window.column),
-    scale: scale(world, doing), selected: inWindow(marked, window), hover: inWindow(lit(doing), window),
-  });
-  doing.at = (point) => {
-    const found = geo.at(point.offsetX, point.offsetY);
-    return found ? { row: found.row + window.row, column: found.column + window.column } : null;
-  };
-  doing.header = (point) => {
-    const { offsetX: x, offsetY: y } = point;
-    const [row, column] = [Math.floor((y - geo.top) / geo.cellHeight), Math.floor((x - geo.left) / geo.cellWidth)];
-    if (x < geo.left && row >= 0 && row < window.rows) return { row: row + window.row };
-    return y < geo.top && column >= 0 && column < window.columns ? { column: column + window.column } : null;
-  };
-}
-
-/** How many rows and columns the map has places for: what grows reserves some.
- * @param {World} world @param {any} info @returns {[number, number]} */
-function extent(world, info) {
-  const [queries, keys] = [read.rows(world, info.query).length, read.rows(world, info.key).length];
-  const grows = (/** @type {string} */ owner) => owner === "t" && read.phase(world) !== "train";
-  const least = innerHeight > 790 ? 8 : 6; // on a low screen eight rows would be too thin for figures
-  return [grows(info.query) ? reserve(queries + 1, least) : Math.max(1, queries), grows(info.key) ? reserve(keys + 1, 6) : Math.max(1, keys)];
-}
-
-/** @param {World} world @param {any} info @param {ReturnType<typeof viewport>} window */
-function labels(world, info, window) {
-  const [queries, keys] = [read.rows(world, info.query), read.rows(world, info.key)];
-  const next = info.query === "t" ? read.choice(read.requestView(world)) : null;
-  const name = (/** @type {number} */ i) => (queries[i] ? shown(queries[i].token) : i === queries.length && next ? `${shown(next.token)}?` : "·");
-  const rows = Array.from({ length: window.rows }, (_, i) => i + window.row);
-  const [tall, wide] = extent(world, info);
-  const keyName = (/** @type {number} */ i) => (keys[i] ? shown(keys[i].token) : "·");
-  return {
-    rowLabels: numbered(Array.from({ length: tall }, (_, i) => name(i)), window.row, window.rows), rowNotes: window.notes ? rows.map((i) => shown(read.decides(world, info.query, i))) : undefined,
-    columnLabels: numbered(Array.from({ length: wide }, (_, i) => keyName(i)), window.column, window.columns),
-  };
-}
-
-/** Scroll to the newest read when it changes; the keys begin there and scroll to their own cell.
- * @param {Doing} doing @param {ReturnType<typeof viewport>} port @param {Place | null} marked */
-function follows(doing, port, marked) {
-  const { world, pan: p } = doing;
-  const bring = (/** @type {string} */ what, /** @type {string} */ value, /** @type {Place} */ cell) =>
-    follow(p, what, value, { left: (cell.column - 1) * port.cellWidth, right: (cell.column + 2) * port.cellWidth + port.left }, { top: (cell.row - 1) * port.cell, bottom: (cell.row + 2) * port.cell + port.top });
-  doing.start = () => marked ?? { row: Math.max(0, read.focus(world).row), column: 0 };
-  doing.bring = (cell) => bring("cursor", `${cell.row} ${cell.column}`, cell);
-  if (marked) bring("read", `${world.moved?.at} ${world.look.relation} ${marked.row} ${marked.column}`, marked);
-}
-
-/** Where nothing is locked, the newest row's largest read is marked. @param {World} world @param {(row: number, key: number) => number} weight */
-function focusCell(world, weight) {
-  const at = read.relation(world);
-  const { row } = read.focus(world);
-  const top = at ? read.reads(weight, row, read.rows(world, at.info.key).length)[0] : undefined;
-  return top ? { row, column: top.key } : null;
-}
-
-/** The cell that is previewed: under the pointer here, or lit by another view.
- * @param {Doing} doing @returns {Place | null} */
-function lit(doing) {
-  const { hover } = doing.world;
-  return doing.hover ?? (hover && { row: hover.row, column: hover.key });
-}
-
-/** @param {Place | null} at @param {{row: number, column: number}} window */
-const inWindow = (at, window) => (at ? { row: at.row - window.row, column: at.column - window.column } : null);

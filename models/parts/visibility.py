@@ -28,7 +28,7 @@ PROGRAMS: dict[str, str] = {
     "causal_block": "rows are cut into blocks of n; a row reads itself and earlier rows of its own block",
 }
 PARAMETER: dict[str, str] = {"prefix": "P", "sliding": "r", "causal_sliding": "r", "block": "n", "causal_block": "n"}
-CAUSAL = frozenset({"causal", "causal_sliding", "causal_block"})
+CAUSAL = frozenset({"causal", "past", "causal_sliding", "causal_block"})
 
 
 class NoVisibleKey(ValueError):
@@ -94,7 +94,8 @@ class Visibility:
         if self.global_rows:
             rows = torch.tensor(self.global_rows, device=query.device)
             reached = torch.isin(query, rows) | torch.isin(key, rows)
-            allowed = allowed | (reached & (distance >= 0) if self.program in CAUSAL else reached)
+            least = 1 if self.program == "past" else 0
+            allowed = allowed | (reached & (distance >= least) if self.program in CAUSAL else reached)
         return allowed
 
     def _band(self, query: Tensor, key: Tensor) -> Tensor:

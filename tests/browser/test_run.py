@@ -107,12 +107,14 @@ def test_a_row_left_without_keys_is_refused_by_name_and_nothing_changes(window: 
         window.settled()
     window.until("lookback.store.world.refused !== null")
     window.until("document.querySelector('.say').textContent.includes('row 1')")
-    assert len(window.world("opened.scenario.masks")[0]["cells"]) == 3
+    assert [c["keys"] for c in window.world("opened.scenario.masks")[0]["cells"]] == [3], (
+        "cells beside each other are one rectangle"
+    )
     weights = _weights(window, 1)
     assert weights[:3] == [0, 0, 0]
     assert weights[3] == pytest.approx(1)
     window.page.keyboard.press("Control+z")
-    window.until("lookback.store.world.opened.scenario.masks[0].cells.length === 2 && lookback.store.world.refused === null")
+    window.until("lookback.store.world.opened.scenario.masks[0].cells[0].keys === 2 && lookback.store.world.refused === null")
 
 
 def test_training_moves_the_loss_and_draws_it(window: Window) -> None:

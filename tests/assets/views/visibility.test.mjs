@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { compile, count, equal, line, paint, PROGRAMS, withMask } from "../../../assets/lib/visibility.mjs";
+import { area, compile, count, equal, line, paint, programs, PROGRAMS, range, rectangles, rowNumbers, sameMasks, withMask } from "../../../assets/lib/visibility.mjs";
 
 const worked = JSON.parse(readFileSync(new URL("../../fixtures/worked_numbers.json", import.meta.url)));
-const mask = (program, parameter = 0, cells = []) => ({ program, parameter, cells });
+const mask = (program, parameter = 0, cells = [], every = 1, global_rows = []) => ({ program, parameter, cells, every, global_rows });
 const dense = (m, queries, keys) => Array.from({ length: queries }, (_, q) => Array.from({ length: keys }, (_, k) => Number(compile(m).allows(q, k))));
 
 test("full, causal and prefix are the masks that the text prints", () => {
@@ -21,8 +21,9 @@ test("a sliding window has as many cells as its formula says", () => {
 });
 
 test("an unknown program is refused with the ones that exist", () => {
-  assert.throws(() => compile(mask("diagonal")).allows(0, 0), /"diagonal" is unknown; known: full, causal, past, prefix, sliding, causal_sliding/);
-  for (const p of PROGRAMS) compile(mask(p.id, 2)).allows(3, 1);
+  assert.throws(() => compile(mask("diagonal")).allows(0, 0), /"diagonal" is unknown; known: full, causal, past, prefix, sliding, causal_sliding, block/);
+  for (const p of PROGRAMS) compile(mask(p, 2)).allows(3, 1);
+  assert.deepEqual(programs().map((p) => p.id), PROGRAMS);
 });
 
 test("cells overrule the program, a later one an earlier one", () => {
@@ -78,4 +79,67 @@ test("masks are equal by what they say", () => {
   assert.ok(equal(mask("causal", 3), mask("causal", 0)));
   assert.ok(!equal(mask("sliding", 3), mask("sliding", 2)));
   assert.ok(!equal(mask("full", 0, [{ query: 0, key: 0, visible: false }]), mask("full", 0, [{ query: 0, key: 1, visible: false }])));
+});
+
+test("a dilated window with global rows, cell by cell", () => {
+  const { allows } = compile(mask("causal_sliding", 3, [], 2, [0, 7]));
+  for (let q = 0; q < 12; q++) {
+    for (let k = 0; k < 12; k++) {
+      const near = q - k <= 6 && (q - k) % 2 === 0;
+      assert.equal(allows(q, k), k <= q && (near || [0, 7].includes(q) || [0, 7].includes(k)), `${q} ${k}`);
+    }
+  }
+  assert.equal(compile(mask("sliding", 1, [], 1, [3])).allows(0, 3), true, "one that reads forward is read by all");
+});
+
+test("blocks read themselves", () => {
+  assert.equal(count(mask("block", 3), 7, 7), 19);
+  assert.equal(count(mask("causal_block", 3), 7, 7), 13);
+});
+
+test("painted cells are told as few rectangles and mean the same", () => {
+  const places = [];
+  for (let query = 2; query < 9; query++) for (let key = 1; key < 5; key++) places.push({ query, key });
+  const cells = paint(mask("full"), [...places, { query: 20, key: 7 }], false);
+  assert.deepEqual(cells, [{ query: 2, key: 1, visible: false, queries: 7, keys: 4 }, { query: 20, key: 7, visible: false }]);
+  assert.equal(area(cells), 29);
+  const shut = compile(mask("full", 0, cells));
+  assert.deepEqual([shut.allows(8, 4), shut.allows(9, 4), shut.own(2, 1), shut.own(1, 1)], [false, true, false, undefined]);
+  const hole = paint(mask("full", 0, cells), [{ query: 4, key: 2 }], true);
+  assert.equal(area(hole), 28);
+  assert.ok(equal(mask("full", 0, hole), mask("full", 0, [...cells, { query: 4, key: 2, visible: true }])) === false, "shown by you is not as the program says");
+});
+
+test("painting gives back to the program what null says", () => {
+  const cells = paint(mask("causal"), [{ query: 1, key: 0 }], false);
+  assert.deepEqual(paint(mask("causal", 0, cells), [{ query: 1, key: 0 }], null), []);
+});
+
+test("random grids come back from their rectangles", () => {
+  let seed = 7;
+  const next = () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
+  for (let round = 0; round < 20; round++) {
+    const at = Int8Array.from({ length: 63 }, () => Math.floor(next() * 3) - 1);
+    const back = new Int8Array(63);
+    for (const c of rectangles(at, 9, 7)) for (let q = 0; q < (c.queries ?? 1); q++) for (let k = 0; k < (c.keys ?? 1); k++) back[(c.query + q) * 7 + c.key + k] += c.visible ? 1 : -1;
+    assert.deepEqual(back, at);
+  }
+});
+
+test("masks that are written otherwise are the same", () => {
+  const one = { relation: "cross", layer: null, program: "full", parameter: 0, cells: [{ query: 0, key: 0, visible: false, queries: 1, keys: 2 }] };
+  const other = { ...one, every: 1, global_rows: [], cells: [{ query: 0, key: 0, visible: false }, { query: 0, key: 1, visible: false }] };
+  assert.ok(sameMasks([one], [other]));
+  assert.ok(!sameMasks([one], [{ ...other, every: 2 }]));
+  assert.ok(!sameMasks([one], [{ ...other, layer: 1 }]));
+});
+
+test("typed ranges and rows say what is wrong with them", () => {
+  assert.deepEqual([range("3", 9), range(" 3 - 7 ", 9), range("3–7", 9), range("", 9), range("all", 9)], [[3, 3], [3, 7], [3, 7], [0, 8], [0, 8]]);
+  assert.match(range("x", 9), /“x” is no range/);
+  assert.match(range("7-3", 9), /allowed: from 0 to 8/);
+  assert.match(range("3-9", 9), /rows 3 to 9 are not there/);
+  assert.deepEqual(rowNumbers("97, 0 97", 512), [0, 97]);
+  assert.match(rowNumbers("0, 600", 512), /“600” is no row; allowed: numbers from 0 to 512/);
+  assert.match(rowNumbers(Array.from({ length: 40 }, (_, i) => i).join(" "), 512), /at most 32/);
 });
