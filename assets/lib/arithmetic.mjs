@@ -44,38 +44,34 @@ function lines(world, at, row, score, weight) {
   });
 }
 
-/** Smallest, largest and mean of numbers; what is not a number or not finite is counted apart. Pure.
- * @param {Iterable<number>} values */
-export function statistics(values) {
-  let [count, sum, min, max, bad] = [0, 0, Infinity, -Infinity, 0];
-  for (const v of values) {
-    if (!Number.isFinite(v)) bad++;
-    else {
-      count++;
-      sum += v;
-      if (v < min) min = v;
-      if (v > max) max = v;
-    }
-  }
-  return { count, min: count ? min : NaN, max: count ? max : NaN, mean: count ? sum / count : NaN, bad };
+/** One row of a tensor that is owned by rows: request and head picked; NaN where it is not known. Pure.
+ * @param {import("./types").Known | undefined} known "b h row width" @param {number} request @param {number} head @param {number} row */
+export function vectorAt(known, request, head, row) {
+  if (!known) return [];
+  const last = (/** @type {number} */ at, /** @type {number} */ axis) => Math.min(at, known.shape[axis] - 1);
+  return Array.from({ length: known.shape[3] }, (_, i) => known.at(last(request, 0), last(head, 1), row, i));
 }
 
-/** A recorded tap as a matrix: request and head picked, what is left as rows and columns. A single axis is one row. Pure.
- * @param {import("./types").Known} known @param {number} request @param {number} head */
-export function matrix(known, request, head) {
-  const picked = known.axes.map((a, i) => (a === "b" ? Math.min(request, known.shape[i] - 1) : a === "h" || a === "g" ? Math.min(head, known.shape[i] - 1) : -1));
-  const free = picked.flatMap((p, i) => (p < 0 ? [i] : []));
-  const columns = free.at(-1);
-  const rows = free.length > 1 ? free[free.length - 2] : undefined;
-  const size = (/** @type {number | undefined} */ axis) => (axis === undefined ? 1 : known.shape[axis]);
-  return {
-    rows: size(rows), columns: size(columns), rowAxis: rows === undefined ? "" : known.axes[rows], columnAxis: columns === undefined ? "" : known.axes[columns],
-    /** @param {number} r @param {number} c */
-    at(r, c) {
-      const index = picked.map((p) => Math.max(0, p));
-      if (rows !== undefined) index[rows] = r;
-      if (columns !== undefined) index[columns] = c;
-      return known.at(...index);
-    },
-  };
+/** How a score comes about, if it is a product of query and key and nothing else: the terms, their sum, and what it is divided by. Pure.
+ * @param {number[]} query @param {number[]} key @param {number} score as it was recorded
+ * @returns {{terms: number[], dot: number, divisor: number, root: number | null} | null} root: the divisor is the root of this width */
+export function product(query, key, score) {
+  if (!query.length || query.length !== key.length || !Number.isFinite(score)) return null;
+  const terms = query.map((q, i) => q * key[i]);
+  const dot = terms.reduce((sum, t) => sum + t, 0);
+  const divisor = [Math.sqrt(query.length), 1].find((d) => Math.abs(dot / d - score) <= 1e-4 * Math.max(1, Math.abs(score)));
+  return divisor === undefined ? null : { terms, dot, divisor, root: divisor === 1 ? null : query.length };
+}
+
+/** Weights times values, added up again from the recorded numbers: the largest difference from what was recorded. Pure.
+ * @param {(key: number) => number} weight @param {(key: number) => number[]} value @param {number[]} output @param {number} keys
+ * @returns {number} NaN where something is not known */
+export function mixtureError(weight, value, output, keys) {
+  const sum = output.map(() => 0);
+  for (let key = 0; key < keys; key++) {
+    const w = weight(key);
+    if (w === 0) continue;
+    value(key).forEach((v, i) => (sum[i] += w * v));
+  }
+  return sum.reduce((worst, v, i) => Math.max(worst, Math.abs(v - output[i])), 0);
 }

@@ -18,7 +18,17 @@ const ALLOWED = {
   scope: (v) => v === "layer" || v === "all",
   ribbon: (v) => v === "weight" || v === "value",
   op: (v) => v === null || (typeof v === "string" && v.length <= 200),
+  side: (v) => ["value", "unedited", "gradient"].includes(v),
+  layout: (v) => isLayout(v),
 };
+
+/** @param {any} v */
+function isLayout(v) {
+  const { index = {}, ...axes } = v && typeof v === "object" ? v : { index: null };
+  const short = (/** @type {any} */ name) => typeof name === "string" && name.length <= 16;
+  const named = Object.entries(axes).every(([slot, axis]) => ["rows", "columns", "panels"].includes(slot) && short(axis));
+  return named && !!index && typeof index === "object" && Object.entries(index).length <= 8 && Object.entries(index).every(([axis, at]) => short(axis) && whole(at));
+}
 
 /** @param {any} v */
 function whole(v) {

@@ -178,10 +178,11 @@ export function visibility(info, layer) {
   return ready;
 }
 
-/** The taps of one read, by what they are. Types say which are scores and weights; the value vectors by name and axes, and what the
- * read gives (one vector for each head and query row) by standing after the weights.
+/** The taps of one read, by what they are. Types say which are scores and weights; queries, keys and values by name and axes (those that
+ * are kept, where there are some: they are what this read sees), and what the read gives (one vector for each head and query row) by
+ * standing after the weights.
  * @param {World} world @param {any} info @param {number} layer
- * @returns {{scores: string, weights: string, value: string | null, output: string | null}} */
+ * @returns {{scores: string, weights: string, query: string | null, key: string | null, value: string | null, output: string | null}} */
 export function tapsOf(world, info, layer) {
   const all = world.schema?.taps ?? NO_TAPS;
   const base = scope(info, layer);
@@ -203,13 +204,16 @@ function findTaps(all, info, base) {
   const weights = find(["weights", "coefficients"]);
   const at = taps.indexOf(weights);
   /** @param {any} t @param {string} owner rows of it, one vector for each head */
-  const perHead = (t, owner) => t.type === "hidden" && t.axes.length === 4 && /^[hg]$/.test(t.axes[1]) && t.axes[2].replace("'", "") === owner;
-  const rows = taps.filter((/** @type {any} */ t) => perHead(t, info.key));
+  const perHead = (t, owner) => /^(hidden|state)$/.test(t.type) && t.axes.length === 4 && /^[hg]$/.test(t.axes[1]) && t.axes[2].replace("'", "") === owner;
+  const rows = taps.filter((/** @type {any} */ t) => perHead(t, info.key)).sort((a, b) => Number(b.type === "state") - Number(a.type === "state"));
+  const named = (/** @type {RegExp} */ name, /** @type {any[]} */ among) => among.find((/** @type {any} */ t) => name.test(leaf(t.path)))?.path ?? null;
   const after = taps.filter((/** @type {any} */ t, /** @type {number} */ i) => i > at && at >= 0 && perHead(t, info.query));
   return {
     scores: find(["scores"])?.path ?? `${base}.scores`,
     weights: weights?.path ?? `${base}.weights`,
-    value: rows.find((/** @type {any} */ t) => /^(v|value|values)$/.test(leaf(t.path)))?.path ?? null,
+    query: named(/^(q|query|queries)$/, taps.filter((/** @type {any} */ t) => perHead(t, info.query))),
+    key: named(/^(k|key|keys)$/, rows),
+    value: named(/^(v|value|values)$/, rows),
     output: after[0]?.path ?? null,
   };
 }

@@ -51,6 +51,10 @@ export interface Look {
   pane: "gradient" | "map";
   theme: "auto" | "light" | "dark";
   op: string | null;
+  /** Which side of the chosen tensor is shown, where it has that side. */
+  side: "value" | "unedited" | "gradient";
+  /** How the chosen tensor is laid out: which axes are rows, columns and panels ("": none), and where the others stand. */
+  layout: { rows?: string; columns?: string; panels?: string; index?: Record<string, number> };
   /** What the width of a ribbon is: the weight, or the length of weight × value vector. */
   ribbon: "weight" | "value";
 }

@@ -1,6 +1,8 @@
 // @ts-check
 /** How numbers, tokens, requests and tap paths are written. Pure; every view says them the same way. */
 
+import { msg } from "./language.mjs";
+
 export { visible as shown } from "./tokens.mjs";
 
 /** A number of an event: not-a-number and infinities travel as text.
@@ -98,10 +100,11 @@ export const leaf = (path) => path.slice(path.lastIndexOf(".") + 1);
 export function axisName(axis) {
   /** @type {Record<string, string>} */
   const names = {
-    b: "request", s: "source row", t: "target row", h: "head", g: "key-value head", v: "vocabulary entry", n: "state", d: "model width",
-    f: "feed-forward width", e: "head width", a: "alignment width", y: "image row", x: "image column", c: "channel", one: "single number",
+    b: msg`request`, s: msg`source row`, t: msg`target row`, h: msg`head`, g: msg`key-value head`, v: msg`vocabulary entry`, n: msg`state`, d: msg`model width`,
+    f: msg`feed-forward width`, out: msg`output`, in: msg`input`, entry: msg`entry`, width: msg`width`, e: msg`head width`, a: msg`alignment width`,
+    y: msg`image row`, x: msg`image column`, c: msg`channel`, one: msg`single number`,
   };
   const prime = axis.endsWith("'");
   const name = names[prime ? axis.slice(0, -1) : axis] ?? axis;
-  return prime ? `key: ${name}` : name;
+  return prime ? msg`key: ${name}` : name;
 }

@@ -1,66 +1,55 @@
 // @ts-check
-/** What one tensor is (its contract) and holds (its values); for a read, its arithmetic step by step. */
+/** What one tensor is: its contract and its formula, and the way to any other tensor of the model. */
 
-import { arithmetic, matrix, statistics } from "../lib/arithmetic.mjs";
-import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
+import * as about from "../lib/inspected.mjs";
+import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
-import { axisName, figure, leaf, number, plural, shown } from "../lib/words.mjs";
+import { drawTree, tree } from "../lib/taptree.mjs";
+import { layout, picture } from "../lib/tensor.mjs";
+import { figure, number } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
 
-/** @type {Record<string, string>} */
-const MEANING = {
-  ids: "which vocabulary entry a row is", hidden: "a vector for each row", scores: "how well query and key fit, before the mask",
-  mask: "who may read whom", weights: "share of each key’s value in a row; a row sums to 1", coefficients: "how much of each key; they need not sum to 1",
-  logits: "one score for each vocabulary entry", probabilities: "one share for each vocabulary entry", loss: "nats, for each row",
-  state: "kept for later calls", decision: "what was chosen", parameter: "learned; the same for every row",
-};
+const LOCK = "M5.2 7V5a2.8 2.8 0 0 1 5.6 0v2M3 7h10v7H3z";
 
-/** The path that is shown instead of the read: the chosen one, or what the operation under the cursor gives.
- * @param {World} world @returns {string | null} */
-function shownPath(world) {
-  const { path, op } = world.look;
-  return path || !op || read.readAt(world.opened?.relations ?? [], op) ? path : read.lastTap(world, op);
-}
-
-/** The tap that is shown: that path, or the weights of the read.
- * @param {World} world @returns {any | null} a TapInfo */
-export function chosen(world) {
-  const taps = world.schema?.taps ?? [];
-  const at = read.relation(world);
-  const path = shownPath(world) ?? (at ? read.tapsOf(world, at.info, at.layer).weights : "");
-  return taps.find((/** @type {any} */ t) => t.path === path) ?? null;
-}
-
-/** The contract as pairs of words. Pure.
- * @param {any} tap @param {Record<string, number>} sizes @param {any} [train] a TrainView, for a parameter's gradient */
-export function contract(tap, sizes, train) {
-  if (!tap) return [];
-  const parameter = tap.type === "parameter";
-  const shape = tap.axes.length ? tap.axes.map((/** @type {string} */ a) => sizes[a] ?? "?") : tap.shape;
-  const axes = tap.axes.map((/** @type {string} */ a) => `${a} ${axisName(a)}`).join(" × ");
-  const norm = parameter ? train?.parameter_norms?.find((/** @type {any} */ [name]) => `parameter.${name}` === tap.path)?.[1] : train?.activation_norms?.find((/** @type {any} */ [path]) => path === tap.path)?.[1];
-  return [
-    ["Axes", axes || (parameter ? "out × in, or one axis" : "none")],
-    ["Shape", `[${shape.join(", ")}] ${tap.dtype}`],
-    ["Row owner", tap.owner],
-    ["Type", `${tap.type}: ${MEANING[tap.type] ?? ""}`],
-    ["Lifetime", tap.lifetime],
-    ["Edit", tap.editable ? "can be edited at this tap" : parameter ? "changes by updates" : "has its own command"],
-    ...(norm === undefined ? [] : [["‖gradient‖", figure(number(norm), 4)]]),
+/** The contract as pairs of words, the axes apart. Pure.
+ * @param {World} world @param {any} tap @returns {{axes: {role: string, said: string}[], rows: [string, string][]}} */
+export function contract(world, tap) {
+  if (!tap) return { axes: [], rows: [] };
+  const sizes = tap.axes.map((/** @type {string} */ _, /** @type {number} */ i) => about.axisSize(world, tap, i));
+  const axes = tap.axes.map((/** @type {string} */ a, /** @type {number} */ i) => ({ role: about.roleOf(a, tap.axes), said: about.axisSaid(a, tap.axes, sizes[i]) }));
+  const train = world.moved?.train;
+  const norms = tap.type === "parameter" ? train?.parameter_norms : train?.activation_norms;
+  const norm = norms?.find((/** @type {any} */ [path]) => path === tap.path.replace(/^parameter\./, ""))?.[1];
+  /** @type {[string, string][]} */
+  const rows = [
+    [msg`Shape`, `[${sizes.map((/** @type {number} */ n) => n || "?").join(", ")}] ${tap.dtype.replace("float", "fp")}`],
+    [msg`Row owner`, about.ownerOf(world, tap)],
+    [msg`Meaning`, about.meaningOf(world, tap)],
+    [msg`Lifetime`, about.lifetimeOf(world, tap)],
+    [msg`Edit`, about.editOf(tap)],
   ];
+  if (read.phase(world) === "train" && tap.gradient) rows.push([msg`‖gradient‖`, norm === undefined ? msg`after backward` : figure(number(norm), 4)]);
+  return { axes, rows };
 }
 
-/** Taps whose path holds every word of a query. Pure.
- * @param {any[]} taps @param {string} query */
-export function search(taps, query) {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  return taps.filter((t) => words.every((w) => `${t.path} ${t.type}`.toLowerCase().includes(w)));
+/** What the bar over the inspector says. Pure. @param {World} world @param {any} tap @returns {[string, string]} words, and what they are about */
+export function locked(world, tap) {
+  const { lock, path } = world.look;
+  if (path) return [msg`Locked on`, tap ? [about.nameOf(tap), about.whereOf(world, tap).split(",")[0]].join(" · ") : path];
+  return lock ? [msg`Locked on`, msg`row ${lock.row} × row ${lock.key}`] : [msg`Following the newest read`, ""];
 }
 
-/** @type {WeakMap<HTMLElement, {most: number, query: string}>} */
-const states = new WeakMap();
+/** Formulas as elements, made once for each text. @type {Map<string, Element>} */
+const made = new Map();
+
+/** @param {string} mathml of the server @returns {Node} */
+function math(mathml) {
+  let element = made.get(mathml);
+  if (!element) made.set(mathml, (element = new DOMParser().parseFromString(mathml, "application/xml").documentElement));
+  return document.importNode(element, true);
+}
 
 /** @type {import("../lib/types").View} */
 export default {
@@ -68,196 +57,96 @@ export default {
   title: "Inspector",
   slot: "inspector",
   phases: ["train", "prefill", "decode"],
-
-  wants(world) {
-    const at = read.relation(world);
-    const index = { b: read.request(world), h: at?.head ?? 0 };
-    const taps = at ? read.tapsOf(world, at.info, at.layer) : null;
-    const path = shownPath(world);
-    const more = path === null ? [taps?.value, taps?.output] : path.startsWith("parameter.") ? [] : [path];
-    const found = more.flatMap((one) => (one ? [{ path: one, index, dtype: /** @type {const} */ ("f32") }] : []));
-    const gradient = path && found.length && read.phase(world) === "train" ? [{ ...found[0], side: /** @type {const} */ ("gradient") }] : [];
-    return [...read.readSelectors(world), ...found, ...gradient];
-  },
+  wants: () => [],
 
   mount(element, context) {
-    states.set(element, { most: 0, query: "" });
+    const icon = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    icon.setAttribute("viewBox", "0 0 16 16");
+    icon.setAttribute("aria-hidden", "true");
+    icon.append(document.createElementNS("http://www.w3.org/2000/svg", "path"));
+    icon.firstElementChild?.setAttribute("d", LOCK);
+    const panel = tree(context);
     element.append(
-      h("div", { class: "lock" }, h("span"), h("button", { type: "button", onclick: () => context.look({ lock: null, path: null }) }, "Unlock ", h("kbd", null, "Esc"))),
-      h("div", { class: "insp contract-part" }, h("h2", { class: "tname" }), h("p", { class: "note mono path" }), h("dl", { class: "contract" })),
-      h("div", { class: "insp read-part" }, h("p", { class: "formula" }, "A = softmax(S + M)"),
-        h("div", { class: "hh" }, h("h2", { class: "h" }, "This read"), h("span", { class: "note" })),
-        h("table", { class: "arith" }, h("thead", null, h("tr", null, ["key", "score", "+ mask", "exp", "weight"].map((t) => h("th", { scope: "col" }, t)))), h("tbody"), h("tfoot", null,
-          h("tr", { class: "off" }, h("td", { colspan: 3 }), h("td"), h("td")), h("tr", null, h("td", { colspan: 3, class: "dim" }, "sum"), h("td"), h("td")))),
-        h("p", { class: "note exp-note" }), h("div", { class: "vecs" }), h("div", { class: "scale div" }, h("span"), h("i"), h("span"), h("span", { class: "dim" }), h("button", { class: "link", type: "button", title: "Fit the scale to what is shown" }, "fit"))),
-      h("div", { class: "insp value-part" }, h("div", { class: "grids" })),
-      h("details", { class: "insp taps" }, h("summary", null, h("h2", { class: "h" }, "All tensors"), h("span", { class: "sub" })),
-        h("input", { type: "search", class: "search", placeholder: "search, e.g. layer0 cross", "aria-label": "Search tensors" }), h("ul", { class: "tap-list", "aria-label": "Tensors" })),
+      h("div", { class: "lock" }, icon, h("span", null, h("span"), " ", h("b", { class: "mono" })),
+        h("button", { type: "button", onclick: () => context.look({ lock: null, path: null, side: "value", layout: {} }) }, msg`Unlock`, " ", h("kbd", null, "Esc"))),
+      h("div", { class: "insp contract-part" },
+        h("div", { class: "name-line" }, h("h2", { class: "tname" }), h("span", { class: "note" }), h("span", { class: "sp" }),
+          h("button", { type: "button", class: "btn xs all-taps", "aria-expanded": "false", "aria-controls": "tap-tree" }, h("span"), h("i", { "aria-hidden": "true" }))),
+        h("p", { class: "note mono path" }), h("dl", { class: "contract" })),
+      panel,
+      h("div", { class: "insp formula-part" }, h("div", { class: "formula" })),
     );
   },
 
   draw(element, world, context) {
-    const [lock, contractPart, readPart, valuePart, taps] = /** @type {any} */ (element.children);
-    const state = /** @type {{most: number, query: string}} */ (states.get(element));
-    const tap = chosen(world);
-    lockBar(lock, world, tap);
-    text(contractPart.children[0], tap ? leaf(tap.path) : "–");
-    text(contractPart.children[1], tap?.path ?? "no tensor is known yet");
-    pairs(contractPart.children[2], contract(tap, world.moved?.sizes ?? {}, world.moved?.train));
-    const path = shownPath(world);
-    readPart.hidden = path !== null;
-    valuePart.hidden = path === null;
-    const again = () => this.draw(element, world, context)?.();
-    tapList(taps, world, context, state, again);
-    return path === null ? readArithmetic(readPart, world, state, again) : grids(valuePart.firstElementChild, world, tap);
+    const [lock, part, panel, formula] = /** @type {any} */ (element.children);
+    const tap = about.chosen(world);
+    const [said, what] = locked(world, tap);
+    set(lock, "data-locked", String(!!what));
+    text(lock.children[1].children[0], said);
+    text(lock.children[1].children[1], what);
+    head(part, world, tap);
+    terms(part.lastElementChild, contract(world, tap));
+    formulaOf(formula.firstElementChild, world, tap);
+    const button = part.firstElementChild.lastElementChild;
+    text(button.firstElementChild, counted(world.schema?.taps.length ?? 0, "All {0} tensor", "All {0} tensors"));
+    set(button, "aria-expanded", String(!panel.hidden));
+    button.onclick = () => {
+      panel.hidden = !panel.hidden;
+      set(button, "aria-expanded", String(!panel.hidden));
+      drawTree(panel, world, context, true);
+    };
+    drawTree(panel, world, context);
+  },
+
+  /** The numbers of the tensor that is shown, one a row, with their places. */
+  table(world) {
+    const tap = about.chosen(world);
+    const known = world.values("inspector_tensor", 0)[0] ?? world.values("inspector_read", 0)[0];
+    if (!tap || !known) return { columns: [], rows: [] };
+    const whole = layout(known.axes.map((axis, i) => ({ axis, size: known.shape[i] })), { panels: "" });
+    const m = picture(known, whole, 0);
+    const lead = known.axes.filter((a) => a !== whole.rows?.axis && a !== whole.columns?.axis).map((a) => [a, whole.rest.find((r) => r.axis === a)?.at ?? 0]);
+    const rows = [];
+    for (let r = 0; r < m.rows; r++) for (let c = 0; c < m.columns; c++) rows.push([...lead.map(([, at]) => at), r, c, m.at(r, c)]);
+    return { columns: [...lead.map(([a]) => String(a)), whole.rows?.axis ?? "row", whole.columns?.axis ?? "column", `${known.side} ${tap.path}`], rows };
   },
 };
 
-/** @param {any} element @param {World} world @param {any} tap */
-function lockBar(element, world, tap) {
-  const { lock, path } = world.look;
-  set(element, "data-locked", String(!!(lock || path)));
-  text(element.firstElementChild, path ? `Locked on ${leaf(tap?.path ?? path)}` : lock ? `Locked on row ${lock.row} × row ${lock.key}` : "Following the newest read");
+/** @param {any} part @param {World} world @param {any} tap */
+function head(part, world, tap) {
+  const [name, where] = part.firstElementChild.children;
+  const gradient = tap && about.side(world, tap) === "gradient";
+  list(name, tap ? [...(gradient ? [{ said: "∂L/∂", role: "c-g" }] : []), { said: about.nameOf(tap), role: "" }] : [{ said: "–", role: "" }], (p) => p.role || "name", (p) => h("span", { class: p.role || null }), (span, p) => text(span, p.said));
+  text(where, tap ? about.whereOf(world, tap) : "");
+  text(part.children[1], tap?.path ?? msg`no tensor is known yet`);
 }
 
-/** @param {HTMLElement} element @param {string[][]} all */
-function pairs(element, all) {
-  list(element, all.flatMap(([name, value]) => [{ name, tag: "dt", said: name }, { name, tag: "dd", said: value }]), (p) => `${p.tag} ${p.name}`, (p) => h(p.tag), (node, p) => text(node, p.said));
-}
-
-/** @param {any} part @param {World} world @param {{most: number}} state @param {() => void} again @returns {void | (() => void)} */
-function readArithmetic(part, world, state, again) {
-  const [formula, head, table, note, vecs, scale] = part.children;
-  const found = arithmetic(world, read.readCells(world, "inspector", 1), read.readCells(world, "inspector", 0));
-  const at = read.relation(world);
-  for (const one of [formula, table, note, vecs, scale]) one.hidden = !found;
-  const query = found && at ? read.rows(world, at.info.query)[found.row] : null;
-  text(head.lastElementChild, query && found ? `query ${shown(query.token)}, row ${found.row}` : "nothing is computed yet");
-  if (!found || !at) return;
-  const [, body, foot] = table.children;
-  list(body, found.lines, (_, i) => i, () => h("tr", null, h("td"), h("td"), h("td"), h("td"), h("td")), (tr, l) => {
-    set(tr, "class", l.on ? "sel" : l.state === "open" ? null : "off");
-    const mask = l.state === "open" ? "0" : "−∞";
-    [`${l.key} ${l.token}`, figure(l.score, 2), mask, l.state === "open" ? figure(l.exp, 3) : "0", figure(l.weight)].forEach((said, i) => text(tr.children[i], said));
-    set(tr, "title", { open: null, padded: "padded", user: "masked by you", model: "masked by the program" }[l.state]);
+/** @param {HTMLElement} element @param {ReturnType<typeof contract>} found */
+function terms(element, { axes, rows }) {
+  const all = [...(axes.length ? [{ name: msg`Axes`, tag: "dt", said: msg`Axes` }, { name: msg`Axes`, tag: "dd", said: "" }] : []),
+    ...rows.flatMap(([name, said]) => [{ name, tag: "dt", said: name }, { name, tag: "dd", said }])];
+  const short = new Set([msg`Meaning`, msg`Lifetime`]);
+  list(element, all, (p) => `${p.tag} ${p.name}`, (p) => h(p.tag, { class: short.has(p.name) ? "hide-short" : null }), (node, p) => {
+    if (p.tag === "dd" && p.name === msg`Axes`) parts(node, axes);
+    else text(node, p.said);
   });
-  foot.firstElementChild.hidden = !found.others.count;
-  text(foot.firstElementChild.children[0], plural(found.others.count, "other key"));
-  text(foot.firstElementChild.children[1], figure(found.others.exp));
-  text(foot.firstElementChild.children[2], figure(found.others.weight));
-  text(foot.lastElementChild.children[1], figure(found.sum.exp));
-  text(foot.lastElementChild.children[2], figure(found.sum.weight));
-  text(note, `exp of (score − ${figure(found.top, 2)}); weight = exp / sum`);
-  return mixture(vecs, scale, world, found, state, again);
 }
 
-/** Weights times values, and the recorded sum.
- * @param {HTMLElement} vecs @param {any} scale @param {World} world @param {NonNullable<ReturnType<typeof arithmetic>>} found @param {{most: number}} state @param {() => void} again */
-function mixture(vecs, scale, world, found, state, again) {
-  const at = read.relation(world);
-  const [value, output] = [world.values("inspector", 2)[0], world.values("inspector", 3)[0]];
-  const [b, head] = [read.request(world), at?.head ?? 0];
-  const vector = (/** @type {any} */ known, /** @type {number} */ row) => {
-    const m = matrix(known, b, head);
-    return Array.from({ length: m.columns }, (_, i) => m.at(row, i));
-  };
-  const top = [...found.lines].filter((l) => l.state === "open").sort((x, y) => y.weight - x.weight).slice(0, 5);
-  const parts = !value || !output ? [] : [
-    ...top.map((l) => ({ said: `${figure(l.weight)} × ${l.token}`, values: vector(value, l.key), sum: false })),
-    { said: found.lines.filter((l) => l.state === "open").length + found.others.count > top.length ? "+ … = output" : "= output", values: vector(output, found.row), sum: true },
-  ];
-  state.most ||= sizeOf(parts.flatMap((p) => p.values));
-  list(vecs, parts, (p, i) => (p.sum ? "sum" : i), (p) => h("div", { class: `vec${p.sum ? " sum" : ""}` }, h("span", { class: "mono" }), h("canvas", { role: "img" })));
-  parts.forEach((p, i) => {
-    const row = /** @type {any} */ (vecs.children[i]);
-    text(row.firstElementChild, p.said);
-    const s = statistics(p.values);
-    set(row.lastElementChild, "aria-label", `${plural(p.values.length, "number")} from ${figure(s.min, 2)} to ${figure(s.max, 2)}`);
+/** @param {HTMLElement} node @param {{role: string, said: string}[]} axes */
+function parts(node, axes) {
+  list(node, axes, (_, i) => i, () => h("span", null, h("span"), h("span", { class: "dim" })), (span, a, i) => {
+    set(span.firstElementChild, "class", a.role ? `c-${a.role}` : null);
+    text(span.firstElementChild, a.said);
+    text(span.lastElementChild, i < axes.length - 1 ? " × " : "");
   });
-  scale.hidden = !parts.length;
-  text(scale.children[0], `−${figure(state.most, 1)}`);
-  text(scale.children[2], `+${figure(state.most, 1)}`);
-  text(scale.children[3], plural(parts[0]?.values.length ?? 0, "dim"));
-  scale.lastElementChild.onclick = () => {
-    state.most = 0;
-    again();
-  };
-  return () => parts.forEach((p, i) => draw.vector(/** @type {any} */ (vecs.children[i].lastElementChild), p.values, { max: state.most || 1, diverging: true }));
 }
 
-/** The largest size among numbers, rounded up to a tenth; 0 where there is none.
- * @param {number[]} values */
-function sizeOf(values) {
-  const s = statistics(values);
-  return s.count ? Math.max(0.1, Math.ceil(Math.max(-s.min, s.max) * 10) / 10) : 0;
-}
-
-/** The values of a chosen tap, and in training its gradient, as pictures by their axes.
- * @param {HTMLElement} element @param {World} world @param {any} tap */
-function grids(element, world, tap) {
-  const shownSides = [{ name: "value", known: world.values("inspector", 2)[0] }, { name: "gradient", known: world.values("inspector", 3)[0] }].filter((s) => s.known);
-  const parameter = tap?.type === "parameter";
-  const nothing = !shownSides.length ? [{ name: parameter ? "A parameter: its gradient norm is in the contract." : "Not computed at this moment.", known: null }] : [];
-  const all = [...shownSides, ...nothing];
-  list(element, all, (s) => s.name, (s) => h("figure", { class: "grid" }, h("figcaption", { class: "note" }), s.known ? h("canvas", { role: "img" }) : null));
-  const pictures = all.map((s, i) => {
-    if (s.known) return grid(element.children[i], world, s.name, s.known);
-    text(/** @type {any} */ (element.children[i].firstElementChild), s.name);
-    return () => {};
-  });
-  return () => pictures.forEach((paint) => paint());
-}
-
-/** @param {any} element @param {World} world @param {string} name @param {import("../lib/types").Known} known */
-function grid(element, world, name, known) {
-  const m = matrix(known, read.request(world), read.relation(world)?.head ?? 0);
-  const all = [];
-  for (let r = 0; r < m.rows; r++) for (let c = 0; c < m.columns; c++) all.push(m.at(r, c));
-  const s = statistics(all);
-  const most = Math.max(Math.abs(s.min), Math.abs(s.max)) || 1;
-  const bad = s.bad ? `; ${s.bad} not finite ✕` : "";
-  text(element.firstElementChild, `${name}, ${m.rowAxis ? `${axisName(m.rowAxis)} ${m.rows} × ` : ""}${m.columnAxis ? axisName(m.columnAxis) : "number"} ${m.columns}: min ${figure(s.min)}, max ${figure(s.max)}, mean ${figure(s.mean)}${bad}`);
-  const canvas = element.lastElementChild;
-  draw.tall(canvas, `${Math.max(14, Math.min(220, m.rows * Math.max(4, Math.min(14, 220 / m.rows))))}px`);
-  set(canvas, "aria-label", element.firstElementChild.textContent);
-  const focus = read.focus(world);
-  const owned = m.rowAxis && read.relation(world)?.info.query === m.rowAxis.replace("'", "");
-  return () => {
-    draw.cellMap(canvas, { rows: m.rows, columns: m.columns, value: (r, c) => m.at(r, c), gap: 0.5, scale: { max: most, diverging: s.min < 0 }, left: owned ? 8 : 0 });
-    if (owned && focus.row >= 0 && focus.row < m.rows) marker(canvas, focus.row, m.rows);
-  };
-}
-
-/** A pointer to the current row, left of the picture.
- * @param {HTMLCanvasElement} canvas @param {number} row @param {number} rows */
-function marker(canvas, row, rows) {
-  const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const y = ((row + 0.5) / rows) * canvas.clientHeight;
-  g.fillStyle = draw.css("--ink");
-  g.beginPath();
-  g.moveTo(0, y - 4);
-  g.lineTo(6, y);
-  g.lineTo(0, y + 4);
-  g.fill();
-}
-
-/** @param {any} element @param {World} world @param {Context} context @param {{query: string}} state @param {() => void} again */
-function tapList(element, world, context, state, again) {
-  const all = world.schema?.taps ?? [];
-  const [summary, input, ul] = element.children;
-  element.ontoggle = again;
-  input.oninput = () => {
-    state.query = input.value;
-    again();
-  };
-  const found = search(all, state.query);
-  text(summary.lastElementChild, state.query ? `${found.length} of ${all.length}` : String(all.length));
-  if (!element.open) return;
-  list(ul, found, (t) => t.path, () => h("li", null, h("button", { type: "button", class: "tap" }, h("span", { class: "mono" }), h("span", { class: "dim" }))), (li, t) => {
-    const button = li.firstElementChild;
-    set(button, "aria-pressed", String(t.path === world.look.path));
-    text(button.children[0], t.path);
-    text(button.children[1], t.type);
-    button.onclick = () => context.look({ path: t.path });
-  });
+/** @param {HTMLElement} box @param {World} world @param {any} tap */
+function formulaOf(box, world, tap) {
+  const info = world.schema?.formulas?.[tap?.formula ?? -1];
+  const wanted = (tap && about.side(world, tap) === "gradient" && info?.gradient) || info?.mathml || "";
+  if (box.dataset.formula === wanted) return;
+  box.dataset.formula = wanted;
+  box.replaceChildren(wanted ? math(wanted) : h("span", { class: "note" }, tap ? msg`The model declares no formula for it.` : ""));
 }

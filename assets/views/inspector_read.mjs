@@ -1,0 +1,190 @@
+// @ts-check
+/** The arithmetic of the locked read, or of the newest one: score, mask, exp, weight, weights times values, output. */
+
+import { arithmetic, mixtureError, product, vectorAt } from "../lib/arithmetic.mjs";
+import * as draw from "../lib/canvas.mjs";
+import { h, list, set, text } from "../lib/dom.mjs";
+import { shownPath } from "../lib/inspected.mjs";
+import { counted, msg } from "../lib/language.mjs";
+import * as read from "../lib/reads.mjs";
+import { figure, leaf, requestName, shown } from "../lib/words.mjs";
+
+/** @typedef {import("../lib/types").World} World @typedef {NonNullable<ReturnType<typeof arithmetic>>} Found */
+
+const LINES = 7;
+const VECTORS = 5;
+const NAME = "inspector_read";
+
+/** @type {WeakMap<HTMLElement, {most: number}>} */
+const states = new WeakMap();
+
+/** Whether the read is what the inspector shows. @param {World} world */
+const isShown = (world) => shownPath(world) === null && !!read.relation(world);
+
+/** @type {import("../lib/types").View} */
+export default {
+  id: NAME,
+  title: "This read",
+  slot: "inspector",
+  phases: ["train", "prefill", "decode"],
+
+  wants(world) {
+    const at = read.relation(world);
+    if (!at || !isShown(world)) return [];
+    const taps = read.tapsOf(world, at.info, at.layer);
+    const index = { b: read.request(world), h: at.head };
+    const vectors = [taps.value, taps.output, taps.query, taps.key].map((path) => ({ path: path ?? "-", index, dtype: /** @type {const} */ ("f32") }));
+    return [...read.readSelectors(world), ...vectors];
+  },
+
+  mount(element) {
+    states.set(element, { most: 0 });
+    const head = [["", msg`key`], ["m", msg`score`], ["e", msg`+ mask`], ["f", msg`exp`], ["m", msg`weight`]];
+    element.append(
+      h("div", { class: "insp read-part" },
+        h("div", { class: "hh" }, h("h2", { class: "h" }, msg`This read`), h("span", { class: "note" })),
+        h("div", { class: "lines" },
+          h("table", { class: "arith" }, h("thead", null, h("tr", null, head.map(([mark, said]) => h("th", { scope: "col" }, said, mark ? h("i", { class: `pv ${mark}` }) : null)))), h("tbody"),
+            h("tfoot", null, h("tr", { class: "off" }, h("td", { colspan: 3 }), h("td"), h("td")), h("tr", null, h("td", { colspan: 3, class: "dim" }, msg`sum`), h("td"), h("td")))),
+          h("details", { class: "terms" }, h("summary", null, h("span")),
+            h("div", { class: "vecs" }, ["q", "k", "", "sum"].map((role) => h("div", { class: `vec ${role === "sum" ? "total" : ""}` }, h("span", { class: `mono ${role ? `c-${role}` : ""}` }), role === "sum" ? h("b", { class: "mono" }) : h("canvas", { role: "img" })))))),
+        h("div", { class: "mixture" },
+          h("div", { class: "vecs" }, Array.from({ length: VECTORS + 1 }, (_, i) => h("div", { class: `vec${i === VECTORS ? " sum" : ""}` }, h("span", { class: "mono" }), h("canvas", { role: "img" })))),
+          h("div", { class: "scale div" }, h("span"), h("i"), h("span"), h("span", { class: "dim" }), h("button", { class: "link", type: "button", title: msg`Fit the scale to what is shown` }, msg`fit`)),
+          h("p", { class: "note" }))),
+      h("p", { class: "insp note nothing-yet", hidden: true }),
+    );
+  },
+
+  draw(element, world, context) {
+    const [part] = /** @type {any} */ (element.children);
+    set(element, "data-empty", isShown(world) ? null : "true");
+    if (!isShown(world)) return;
+    const found = reading(world);
+    const [head, lines, mixture] = part.children;
+    text(head.lastElementChild, who(world, found));
+    set(part, "data-nothing", found ? null : "true");
+    if (!found) return;
+    table(lines.firstElementChild, world, found);
+    const terms = termsOf(lines.lastElementChild, world, found);
+    lines.lastElementChild.ontoggle = () => this.draw(element, world, context)?.();
+    const mixed = mixtureOf(mixture, world, found, /** @type {{most: number}} */ (states.get(element)), () => this.draw(element, world, context)?.());
+    return () => {
+      terms();
+      mixed();
+    };
+  },
+
+  table(world) {
+    const at = read.relation(world);
+    const { row } = read.focus(world);
+    if (!at || row < 0) return { columns: [], rows: [] };
+    const all = arithmetic(world, read.readCells(world, NAME, 1), read.readCells(world, NAME, 0), Infinity)?.lines ?? [];
+    return {
+      columns: ["query row", "key row", "key", "visible", "score", "exp(score - largest)", "weight"],
+      rows: all.map((l) => [row, l.key, l.token, l.state === "open", l.score, l.exp, l.weight]),
+    };
+  },
+};
+
+/** @param {World} world */
+const reading = (world) => arithmetic(world, read.readCells(world, NAME, 1), read.readCells(world, NAME, 0), LINES);
+
+/** Whose read it is. @param {World} world @param {Found | null} found */
+function who(world, found) {
+  const at = read.relation(world);
+  const query = found && at ? read.rows(world, at.info.query)[found.row] : null;
+  if (!query || !found || !at) return msg`nothing is computed yet`;
+  const owner = at.info.query === "t" ? msg`target` : msg`source`;
+  const several = read.requestCount(world) > 1 ? `${requestName(read.request(world))}, ` : "";
+  return `${several}${msg`query ${shown(query.token)}, ${owner} row ${found.row}`}`;
+}
+
+/** @param {any} element @param {World} world @param {Found} found */
+function table(element, world, found) {
+  const [, body, foot] = element.children;
+  const why = { open: "0", model: "−∞", user: msg`−∞ you`, padded: msg`−∞ pad` };
+  const lit = world.hover?.row === found.row ? world.hover.key : -1;
+  list(body, found.lines, (_, i) => i, () => h("tr", null, h("td"), h("td"), h("td"), h("td"), h("td")), (tr, l) => {
+    set(tr, "class", [l.on ? "sel" : l.state === "open" ? "" : "off", l.key === lit ? "lit" : ""].filter(Boolean).join(" ") || null);
+    [`${l.key} ${l.token}`, figure(l.score, 2), why[l.state], l.state === "open" ? figure(l.exp, 3) : "0", figure(l.weight)].forEach((said, i) => text(tr.children[i], said));
+    set(tr, "title", { open: null, padded: msg`padding`, user: msg`hidden by you`, model: msg`hidden by the mask program` }[l.state]);
+  });
+  const [others, sum] = foot.children;
+  others.hidden = !found.others.count;
+  text(others.children[0], counted(found.others.count, "{0} other key", "{0} other keys"));
+  [found.others.exp, found.others.weight].forEach((value, i) => text(others.children[i + 1], figure(value)));
+  [found.sum.exp, found.sum.weight].forEach((value, i) => text(sum.children[i + 1], figure(value)));
+  set(foot, "title", msg`exp of (score − ${figure(found.top, 2)}), the largest; weight = exp / sum`);
+}
+
+/** The score of the chosen key as a product. @param {any} details @param {World} world @param {Found} found @returns {() => void} */
+function termsOf(details, world, found) {
+  const [request, head] = [read.request(world), read.relation(world)?.head ?? 0];
+  const line = found.lines.find((l) => l.on);
+  const query = vectorAt(world.values(NAME, 4)[0], request, head, found.row);
+  const key = line ? vectorAt(world.values(NAME, 5)[0], request, head, line.key) : [];
+  const of = line ? product(query, key, line.score) : null;
+  set(details, "data-empty", of ? null : "true");
+  if (!of || !line) return () => {};
+  text(details.firstElementChild.firstElementChild, of.root ? msg`score of ${line.token} = q · k / √${of.root}` : msg`score of ${line.token} = q · k`);
+  if (!details.open) return () => {};
+  const rows = details.lastElementChild.children;
+  const most = { max: sizeOf([...query, ...key]) || 1, diverging: true };
+  const products = { max: sizeOf(of.terms) || 1, diverging: true };
+  [msg`query q`, msg`key k`, msg`q × k`, of.root ? msg`sum / √${of.root}` : msg`sum`].forEach((said, i) => text(rows[i].firstElementChild, said));
+  text(rows[3].lastElementChild, of.root ? `${figure(of.dot, 2)} / ${figure(of.divisor, 2)} = ${figure(of.dot / of.divisor, 2)}` : figure(of.dot, 2));
+  [query, key, of.terms].forEach((values, i) => set(rows[i].lastElementChild, "aria-label", range(values)));
+  return () => {
+    draw.vector(rows[0].lastElementChild, query, most);
+    draw.vector(rows[1].lastElementChild, key, most);
+    draw.vector(rows[2].lastElementChild, of.terms, products);
+  };
+}
+
+/** Weights times values, and the recorded output beside the sum made again.
+ * @param {any} part @param {World} world @param {Found} found @param {{most: number}} state @param {() => void} again @returns {() => void} */
+function mixtureOf(part, world, found, state, again) {
+  const [vecs, scale, note] = part.children;
+  const at = read.relation(world);
+  const [request, head] = [read.request(world), at?.head ?? 0];
+  const [values, outputs] = [world.values(NAME, 2)[0], world.values(NAME, 3)[0]];
+  const output = vectorAt(outputs, request, head, found.row);
+  set(part, "data-empty", values && outputs ? null : "true");
+  const open = found.lines.filter((l) => l.state === "open");
+  const top = [...open].sort((a, b) => b.weight - a.weight).slice(0, VECTORS);
+  const more = open.length + found.others.count > top.length;
+  const all = [...top.map((l) => ({ said: `${figure(l.weight)} × ${l.token}`, numbers: vectorAt(values, request, head, l.key) })), ...Array(VECTORS - top.length).fill({ said: "", numbers: [] }),
+    { said: more ? msg`+ … = output` : msg`= output`, numbers: output }];
+  state.most ||= sizeOf(all.flatMap((p) => p.numbers));
+  all.forEach((p, i) => {
+    const row = vecs.children[i];
+    text(row.firstElementChild, p.said);
+    set(row, "data-empty", p.numbers.length ? null : "true");
+    set(row.lastElementChild, "aria-label", p.numbers.length ? `${p.said}: ${range(p.numbers)}` : msg`no further key`);
+  });
+  const name = outputs ? leaf(outputs.path) : "";
+  [`−${figure(state.most, 1)}`, `+${figure(state.most, 1)}`].forEach((said, i) => text(scale.children[i * 2], said));
+  text(scale.children[3], counted(output.length, "{0} dim", "{0} dims"));
+  scale.lastElementChild.onclick = () => {
+    state.most = 0;
+    again();
+  };
+  const weight = read.readCells(world, NAME, 0);
+  const keys = at ? read.rows(world, at.info.key).length : 0;
+  const off = mixtureError((key) => finite(weight(found.row, key)), (key) => vectorAt(values, request, head, key), output, keys);
+  text(note, Number.isFinite(off) ? msg`output: ${name} as recorded ◉; Σ weight × value differs by at most ${off ? off.toExponential(0) : "0"} ƒ` : msg`output: ${name} as recorded ◉`);
+  return () => all.forEach((p, i) => draw.vector(vecs.children[i].lastElementChild, p.numbers, { max: state.most || 1, diverging: true }));
+}
+
+/** A weight that is not known weighs nothing. @param {number} value */
+const finite = (value) => (Number.isNaN(value) ? 0 : value);
+
+/** @param {number[]} values */
+const range = (values) => counted(values.length, "{0} number", "{0} numbers") + (values.length ? ` ${msg`from ${figure(Math.min(...values), 2)} to ${figure(Math.max(...values), 2)}`}` : "");
+
+/** The largest size among numbers, rounded up to a tenth; 0 where there is none. @param {number[]} values */
+function sizeOf(values) {
+  const most = values.reduce((a, v) => (Number.isFinite(v) ? Math.max(a, Math.abs(v)) : a), 0);
+  return most ? Math.max(0.1, Math.ceil(most * 10) / 10) : 0;
+}
