@@ -1,9 +1,9 @@
 // @ts-check
 /** What the inspector looks at: one tensor, its axes in roles, and who owns its rows. Pure. */
 
-import { counted, msg } from "./language.mjs";
+import { msg } from "./language.mjs";
 import * as read from "./reads.mjs";
-import { axisName, leaf, opName } from "./words.mjs";
+import { axisName, figure, leaf, opName } from "./words.mjs";
 
 /** @typedef {import("./types").World} World @typedef {import("./types").Look["side"]} Side */
 
@@ -92,15 +92,14 @@ export function ownerOf(world, tap) {
   const reads = tap.axes.some((/** @type {string} */ a) => a.endsWith("'")) || owners.length > 1;
   if (!owners.length) return reads ? msg`the rows that are read` : msg`none`;
   const owner = owners[0] === "t" ? msg`target` : msg`source`;
-  const padded = paddedRows(world, owners[0]);
-  return [msg`${owner}, one row for each token`, padded].filter(Boolean).join("; ");
+  const { padded, all } = paddedRows(world, owners[0]);
+  return padded ? msg`${owner}; ${padded} of ${all} rows are padding` : msg`${owner}, one row for each token`;
 }
 
 /** @param {World} world @param {string} owner */
 function paddedRows(world, owner) {
   const all = read.phase(world) === "train" ? trainStates(world, owner) : read.requests(world).flatMap((r) => (owner === "t" ? r.target : (r.source ?? [])).map((/** @type {any} */ row) => row.state));
-  const count = all.filter((state) => state === "padded").length;
-  return count ? msg`${count} of ${all.length} are padding` : "";
+  return { padded: all.filter((state) => state === "padded").length, all: all.length };
 }
 
 /** @param {World} world @param {string} owner @returns {string[]} */
@@ -120,12 +119,12 @@ export function lifetimeOf(world, tap) {
   return tap.axes.includes("t") ? msg`this call; keys and values stay` : msg`computed once, when the source is read`;
 }
 
-/** Whether it can be changed. @param {any} tap */
+/** Whether it can be changed: in a word, and in a sentence. @param {any} tap @returns {[string, string]} */
 export function editOf(tap) {
-  if (tap.editable) return msg`can be edited at this tap`;
-  if (tap.type === "parameter") return msg`learned: updates change it`;
-  if (tap.type === "mask") return msg`by Edit mask`;
-  return tap.type === "ids" ? msg`by the input` : msg`has its own command`;
+  if (tap.editable) return [msg`editable`, msg`Its values can be set at this tap.`];
+  if (tap.type === "parameter") return [msg`learned`, msg`Updates change it; it cannot be set at a tap.`];
+  if (tap.type === "mask") return [msg`by Edit mask`, msg`Cells are hidden and shown in the map.`];
+  return tap.type === "ids" ? [msg`by the input`, msg`It follows from the words of the input.`] : [msg`fixed`, msg`It cannot be set at a tap.`];
 }
 
 /** What it is in plain words: the model's own, else that of its type. @param {World} world @param {any} tap */
@@ -151,5 +150,5 @@ export function axisSaid(axis, axes, size) {
   return `${role ? `${role}: ` : ""}${name} ${size || "?"}`;
 }
 
-/** Numbers of a tensor in words. @param {number} n */
-export const numbers = (n) => counted(n, "{0} number", "{0} numbers");
+/** A norm with two figures however small it is: norms of gradients are compared by their size. @param {number} value */
+export const norm = (value) => (Math.abs(value) < 0.01 && value !== 0 && Number.isFinite(value) ? value.toExponential(1) : figure(value));

@@ -3,7 +3,7 @@
 
 import { h, list, set, text } from "./dom.mjs";
 import { counted, msg } from "./language.mjs";
-import { axisName } from "./words.mjs";
+import { axisName, leaf } from "./words.mjs";
 
 /** @typedef {import("./types").World} World @typedef {import("./types").Context} Context */
 /** @typedef {{key: string, name: string, level: number, tap: any | null, count: number, open: boolean}} Line */
@@ -21,11 +21,11 @@ function textOf(tap) {
   return found;
 }
 
-/** Taps that hold every word of a query in their path, type or axes; a single letter is an axis. Pure.
+/** Taps that hold every word of a query in their path, type or axes; a single letter is an axis or a tap's whole name. Pure.
  * @param {any[]} taps @param {string} query */
 export function search(taps, query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  return taps.filter((t) => words.every((w) => (/^[a-z]'?$/.test(w) ? t.axes.includes(w) : textOf(t).includes(w))));
+  return taps.filter((t) => words.every((w) => (/^[a-z]'?$/.test(w) ? t.axes.includes(w) || leaf(t.path) === w : textOf(t).includes(w))));
 }
 
 /** The lines of the tree that are in sight. A branch with one child alone stands on its child's line. Pure.
@@ -85,7 +85,10 @@ export function tree(context) {
     again();
   };
   input.onkeydown = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key === "ArrowDown") {
+    if (event.key === "Enter") {
+      const [first] = search(state.world?.schema?.taps ?? [], state.query);
+      if (first && state.query) context.look({ path: first.path, side: "value", layout: {} });
+    } else if (event.key === "ArrowDown") {
       event.preventDefault();
       ul.querySelector("[tabindex='0']")?.focus();
     } else if (event.key === "Escape" && state.query) {

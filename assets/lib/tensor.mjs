@@ -123,9 +123,18 @@ export function summary(pictures) {
   return { count, nan, infinite, min: finite ? min : NaN, max: finite ? max : NaN, mean: finite ? sum / finite : NaN };
 }
 
-/** How many panels stand side by side in a width, so that cells stay wide enough to be seen.
- * @param {number} width px @param {number} panels @param {number} columns of each */
-export function across(width, panels, columns) {
-  const least = Math.max(56, Math.min(width, columns * 4.5));
-  return Math.max(1, Math.min(panels, 4, Math.floor((width + 8) / (least + 8))));
+/** How panels stand in a box so that their cells are as large as can be: how many side by side, and how tall each picture is.
+ * @param {number} width px @param {number} height px @param {number} panels @param {{rows: number, columns: number}} of one panel
+ * @param {{caption: number, row: number}} o px over each panel; the tallest row where it need not be as tall as it is wide */
+export function arranged(width, height, panels, { rows, columns }, { caption, row }) {
+  let best = { across: 1, tall: 0, cell: -1 };
+  for (let across = 1; across <= Math.min(panels, 6); across++) {
+    const lines = Math.ceil(panels / across);
+    const wide = (width - 8 * (across - 1)) / across / Math.max(1, columns);
+    const room = (height - 6 * (lines - 1)) / lines - caption;
+    const tall = Math.min(room / Math.max(1, rows), Math.max(row, Math.min(wide, 28)));
+    const cell = Math.min(wide, tall);
+    if (cell > best.cell + 1e-9) best = { across, tall: Math.round(Math.max(tall * rows, Math.min(room, 12))), cell };
+  }
+  return best;
 }

@@ -2,44 +2,71 @@
 /** What this recording satisfies, or not: claim, outcome, the measured figure and where it comes from. */
 
 import { h, list, set, text } from "../lib/dom.mjs";
+import { counted, msg } from "../lib/language.mjs";
+import { measureWhenIdle } from "../lib/measuring.mjs";
 import * as read from "../lib/reads.mjs";
-import { plural } from "../lib/words.mjs";
+
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
 
 const FORM = {
-  pass: { path: "m3 8.5 3.4 3.3L13 4.5", word: "holds" },
-  fail: { path: "M4 4l8 8M12 4l-8 8", word: "fails" },
-  pending: { path: "M8 2.5a5.5 5.5 0 1 1 0 11a5.5 5.5 0 1 1 0-11", word: "not known yet" },
-  does_not_apply: { path: "M4 8h8", word: "does not apply" },
+  pass: "m3 8.5 3.4 3.3L13 4.5",
+  fail: "M4 4l8 8M12 4l-8 8",
+  pending: "M8 2.5a5.5 5.5 0 1 1 0 11a5.5 5.5 0 1 1 0-11",
+  does_not_apply: "M4 8h8",
 };
 /** @type {Record<string, string>} */
 const MARK = { measured: "m", exact: "e", formula: "f" };
+/** Rows times model calls that are measured without being asked for. */
+const SMALL_ROWS = 24;
 
-/** The line over the list.
- * @param {any[]} checks */
+/** @returns {Record<string, string>} */
+const words = () => ({ pass: msg`holds`, fail: msg`fails`, pending: msg`not known yet`, does_not_apply: msg`does not apply` });
+
+/** How each check is measured. @returns {Record<string, string>} */
+const methods = () => ({
+  rows_sum: msg`Every row of weights in this call is added up, padded queries left out. The largest distance from 1 is printed; up to 1e-5 is rounding.`,
+  hidden_zero: msg`Every cell that the read mask hides, by its program, by you or as padding, must weigh exactly 0. Counted over all layers and heads of this call.`,
+  finite: msg`Every recorded tensor of this call is searched for NaN and infinity.`,
+  cached_equals_full: msg`Each decision is made a second time from all known rows with an empty cache. The largest difference of any logit is printed.`,
+  no_future_leak: msg`Each known token but the first is replaced in turn, and all rows are computed anew. No logit of an earlier row may move at all. (A later token is changed; no gradient is used.)`,
+  labels_hidden: msg`From the masks of all layers together: which rows can reach the row that is given their own label.`,
+  uncounted_rows: msg`The gradient of the logits of every row outside the loss must be exactly 0.`,
+  score_gradients: msg`A softmax does not move when all scores of a row move together, so that their gradients add up to 0. Largest sum, of all reads of this batch.`,
+});
+
+/** The line over the list. Pure. @param {any[]} checks */
 export function summary(checks) {
-  if (!checks.length) return "after the next step";
+  if (!checks.length) return msg`after the next step`;
   const failed = checks.filter((c) => c.status === "fail").length;
-  if (failed) return `${failed} of ${checks.length} ${failed === 1 ? "fails" : "fail"}`;
+  if (failed) return failed === 1 ? msg`${failed} of ${checks.length} fails` : msg`${failed} of ${checks.length} fail`;
   const pending = checks.filter((c) => c.status === "pending").length;
-  return pending ? `${plural(pending, "check")} pending` : `${checks.filter((c) => c.status === "pass").length} hold`;
+  if (pending) return counted(pending, "{0} check pending", "{0} checks pending");
+  return counted(checks.filter((c) => c.status === "pass").length, "{0} holds", "{0} hold");
 }
 
-/** Where a failing check points, as a change of the look, or null.
+/** Where a failing check points, as a change of the look, or null. Pure.
  * @param {Record<string, any>} place @param {any[]} relations */
 export function destination(place, relations) {
   if (!place?.path) return null;
   const found = read.readAt(relations, place.path);
-  if (found) {
-    const lock = Number.isInteger(place.row) ? { row: place.row, key: Number.isInteger(place.key) ? place.key : 0 } : null;
-    const picked = ["head", "request"].filter((name) => Number.isInteger(place[name])).map((name) => [name, place[name]]);
-    return { relation: found.info.name, layer: found.layer, ...Object.fromEntries(picked), lock, op: null, path: lock ? null : place.path };
-  }
-  return { path: place.path };
+  if (!found) return { path: place.path };
+  const lock = Number.isInteger(place.row) ? { row: place.row, key: Number.isInteger(place.key) ? place.key : 0 } : null;
+  const picked = ["head", "request"].filter((name) => Number.isInteger(place[name])).map((name) => [name, place[name]]);
+  return { relation: found.info.name, layer: found.layer, ...Object.fromEntries(picked), lock, op: null, path: lock ? null : place.path };
 }
 
-/** The figure of a check, where there was something to measure.
- * @param {any} check */
-export const measured = (check) => (check.status === "does_not_apply" ? "does not apply" : /^0 of 0\b/.test(check.measured) ? "nothing yet" : check.measured);
+/** The figure of a check; of one that does not apply, why not. Pure. @param {any} check */
+export function measured(check) {
+  if (check.status === "does_not_apply") return check.reason || msg`does not apply`;
+  return /^0 of 0\b/.test(check.measured) ? msg`nothing yet` : check.measured;
+}
+
+/** What is said below a check that is opened. Pure. @param {any} check @returns {string[]} */
+export function details(check) {
+  const lines = [methods()[check.id] ?? ""];
+  if (check.reason) lines.unshift(check.status === "does_not_apply" ? msg`Does not apply: ${check.reason}.` : msg`${check.reason}.`);
+  return lines.filter(Boolean);
+}
 
 /** @returns {HTMLElement} */
 function item() {
@@ -47,8 +74,10 @@ function item() {
   svg.setAttribute("viewBox", "0 0 16 16");
   svg.setAttribute("role", "img");
   svg.append(document.createElementNS("http://www.w3.org/2000/svg", "path"));
-  return h("li", { class: "check" }, svg, h("span", { class: "claim" }, h("span"), h("button", { class: "link show", type: "button", hidden: true }, "show")),
-    h("span", { class: "mono figure" }, h("span"), h("i", { class: "pv" })), h("span", { class: "reason" }));
+  return h("li", null, h("details", { class: "check" },
+    h("summary", null, svg, h("span", { class: "claim" }), h("span", { class: "figure" }, h("span"), h("i", { class: "pv" }))),
+    h("p", { class: "note" }, h("span"), h("span"))),
+    h("button", { class: "btn xs act", type: "button", hidden: true }));
 }
 
 /** @type {import("../lib/types").View} */
@@ -61,30 +90,55 @@ export default {
 
   mount(element) {
     element.append(
-      h("div", { class: "ph" }, h("h2", { class: "h" }, "Checks"), h("span", { class: "sub" })),
-      h("ul", { class: "checks", "aria-label": "Checks of this recording" }),
+      h("div", { class: "ph" }, h("h2", { class: "h" }, msg`Checks`), h("span", { class: "sub" })),
+      h("ul", { class: "checks", "aria-label": msg`Checks of this recording` }),
     );
   },
 
   draw(element, world, context) {
     const checks = world.checked?.checks ?? [];
     text(/** @type {any} */ (element.children[0].children[1]), summary(checks));
+    const said = words();
     list(/** @type {any} */ (element.children[1]), checks, (/** @type {any} */ c) => c.id, item, (li, c) => {
-      const empty = measured(c) === "nothing yet";
-      const form = FORM[/** @type {keyof typeof FORM} */ (empty ? "pending" : c.status)];
-      const [svg, claim, figure, reason] = li.children;
-      set(li, "data-status", empty ? "pending" : c.status);
-      set(svg, "aria-label", form.word);
-      set(svg.firstElementChild, "d", form.path);
-      text(claim.children[0], c.claim);
+      const [box, act] = li.children;
+      const [line, note] = box.children;
+      const [svg, claim, figure] = line.children;
+      const status = measured(c) === msg`nothing yet` ? "pending" : c.status;
+      set(li, "data-status", status);
+      set(svg, "aria-label", said[status]);
+      set(svg.firstElementChild, "d", FORM[/** @type {"pass"} */ (status)]);
+      text(claim, c.claim);
       text(figure.children[0], measured(c));
-      set(figure.children[1], "class", c.status === "does_not_apply" || empty || !c.measured ? "" : `pv ${MARK[c.provenance] ?? ""}`);
-      set(figure.children[1], "title", c.provenance);
-      text(reason, c.reason);
-      const to = c.status === "fail" ? destination(c.place, world.opened?.relations ?? []) : null;
-      claim.children[1].hidden = !to;
-      set(claim.children[1], "aria-label", `Show where "${c.claim}" fails`);
-      claim.children[1].onclick = to ? () => context.look(to) : null;
+      set(figure, "title", c.reason || null);
+      set(figure.children[1], "class", status === "pass" || status === "fail" ? `pv ${MARK[c.provenance] ?? ""}` : "");
+      details(c).concat("", "").slice(0, 2).forEach((words, i) => text(note.children[i], i && words ? ` ${words}` : words));
+      action(act, figure.children[0], world, context, c);
     });
   },
+
+  table: (world) => ({
+    columns: ["check", "claim", "status", "measured", "provenance", "reason"],
+    rows: (world.checked?.checks ?? []).map((/** @type {any} */ c) => [c.id, c.claim, c.status, c.measured, c.provenance, c.reason]),
+  }),
 };
+
+/** What can be done about a check: measure it, end that, or go where it fails.
+ * @param {any} button @param {any} figure @param {World} world @param {Context} context @param {any} c */
+function action(button, figure, world, context, c) {
+  const pending = c.status === "pending";
+  const rows = (world.moved?.requests ?? []).reduce((/** @type {number} */ n, /** @type {any} */ r) => Math.max(n, r.target.length), 0);
+  const doing = pending ? measureWhenIdle(world, context, c.id, {}, true, rows <= SMALL_ROWS) : null;
+  const to = c.status === "fail" ? destination(c.place, world.opened?.relations ?? []) : null;
+  button.hidden = !to && !doing;
+  if (to) {
+    text(button, msg`show`);
+    set(button, "aria-label", msg`Show where “${c.claim}” fails`);
+    button.onclick = () => context.look(to);
+  } else if (doing) {
+    text(figure, doing.running ? `${Math.round(doing.progress * 100)}%` : "");
+    text(button, doing.running ? msg`cancel` : msg`measure`);
+    set(button, "aria-label", doing.running ? msg`Stop measuring “${c.claim}”` : msg`Measure “${c.claim}”`);
+    set(button, "disabled", world.role !== "writer");
+    button.onclick = doing.running ? () => context.send({ kind: "cancel" }) : doing.start;
+  }
+}

@@ -7,7 +7,7 @@ import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
 import { drawTree, tree } from "../lib/taptree.mjs";
 import { layout, picture } from "../lib/tensor.mjs";
-import { figure, number } from "../lib/words.mjs";
+import { number } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
 
@@ -28,17 +28,16 @@ export function contract(world, tap) {
     [msg`Row owner`, about.ownerOf(world, tap)],
     [msg`Meaning`, about.meaningOf(world, tap)],
     [msg`Lifetime`, about.lifetimeOf(world, tap)],
-    [msg`Edit`, about.editOf(tap)],
   ];
-  if (read.phase(world) === "train" && tap.gradient) rows.push([msg`‖gradient‖`, norm === undefined ? msg`after backward` : figure(number(norm), 4)]);
+  if (read.phase(world) === "train" && tap.gradient) rows.push([msg`‖gradient‖`, norm === undefined ? msg`after backward` : about.norm(number(norm))]);
   return { axes, rows };
 }
 
-/** What the bar over the inspector says. Pure. @param {World} world @param {any} tap @returns {[string, string]} words, and what they are about */
+/** What the bar over the inspector says. Pure. @param {World} world @param {any} tap @returns {string[]} words, what they are about, where that is */
 export function locked(world, tap) {
   const { lock, path } = world.look;
-  if (path) return [msg`Locked on`, tap ? [about.nameOf(tap), about.whereOf(world, tap).split(",")[0]].join(" · ") : path];
-  return lock ? [msg`Locked on`, msg`row ${lock.row} × row ${lock.key}`] : [msg`Following the newest read`, ""];
+  if (path) return tap ? [msg`Locked on`, about.nameOf(tap), about.whereOf(world, tap).split(",")[0]] : [msg`Locked on`, path, ""];
+  return lock ? [msg`Locked on`, msg`row ${lock.row} × row ${lock.key}`, ""] : [msg`Following the newest read`, "", ""];
 }
 
 /** Formulas as elements, made once for each text. @type {Map<string, Element>} */
@@ -67,12 +66,13 @@ export default {
     icon.firstElementChild?.setAttribute("d", LOCK);
     const panel = tree(context);
     element.append(
-      h("div", { class: "lock" }, icon, h("span", null, h("span"), " ", h("b", { class: "mono" })),
+      h("div", { class: "lock" }, icon, h("span", null, h("span"), " ", h("b", { class: "mono" }), " ", h("span")),
         h("button", { type: "button", onclick: () => context.look({ lock: null, path: null, side: "value", layout: {} }) }, msg`Unlock`, " ", h("kbd", null, "Esc"))),
       h("div", { class: "insp contract-part" },
-        h("div", { class: "name-line" }, h("h2", { class: "tname" }), h("span", { class: "note" }), h("span", { class: "sp" }),
+        h("div", { class: "name-line" }, h("h2", { class: "tname" }), h("span", { class: "note" }), h("span", { class: "sp" }), h("span", { class: "note edit" })),
+        h("div", { class: "name-line" }, h("p", { class: "note mono path" }), h("span", { class: "sp" }),
           h("button", { type: "button", class: "btn xs all-taps", "aria-expanded": "false", "aria-controls": "tap-tree" }, h("span"), h("i", { "aria-hidden": "true" }))),
-        h("p", { class: "note mono path" }), h("dl", { class: "contract" })),
+        h("dl", { class: "contract" })),
       panel,
       h("div", { class: "insp formula-part" }, h("div", { class: "formula" })),
     );
@@ -81,14 +81,13 @@ export default {
   draw(element, world, context) {
     const [lock, part, panel, formula] = /** @type {any} */ (element.children);
     const tap = about.chosen(world);
-    const [said, what] = locked(world, tap);
-    set(lock, "data-locked", String(!!what));
-    text(lock.children[1].children[0], said);
-    text(lock.children[1].children[1], what);
+    const said = locked(world, tap);
+    set(lock, "data-locked", String(!!said[1]));
+    said.forEach((words, i) => text(lock.children[1].children[i], words));
     head(part, world, tap);
     terms(part.lastElementChild, contract(world, tap));
     formulaOf(formula.firstElementChild, world, tap);
-    const button = part.firstElementChild.lastElementChild;
+    const button = part.children[1].lastElementChild;
     text(button.firstElementChild, counted(world.schema?.taps.length ?? 0, "All {0} tensor", "All {0} tensors"));
     set(button, "aria-expanded", String(!panel.hidden));
     button.onclick = () => {
@@ -102,7 +101,7 @@ export default {
   /** The numbers of the tensor that is shown, one a row, with their places. */
   table(world) {
     const tap = about.chosen(world);
-    const known = world.values("inspector_tensor", 0)[0] ?? world.values("inspector_read", 0)[0];
+    const known = world.values("inspector_values", 0)[0] ?? world.values("inspector_read", 0)[0];
     if (!tap || !known) return { columns: [], rows: [] };
     const whole = layout(known.axes.map((axis, i) => ({ axis, size: known.shape[i] })), { panels: "" });
     const m = picture(known, whole, 0);
@@ -115,11 +114,15 @@ export default {
 
 /** @param {any} part @param {World} world @param {any} tap */
 function head(part, world, tap) {
-  const [name, where] = part.firstElementChild.children;
+  const [name, where, , edit] = part.firstElementChild.children;
   const gradient = tap && about.side(world, tap) === "gradient";
   list(name, tap ? [...(gradient ? [{ said: "∂L/∂", role: "c-g" }] : []), { said: about.nameOf(tap), role: "" }] : [{ said: "–", role: "" }], (p) => p.role || "name", (p) => h("span", { class: p.role || null }), (span, p) => text(span, p.said));
   text(where, tap ? about.whereOf(world, tap) : "");
-  text(part.children[1], tap?.path ?? msg`no tensor is known yet`);
+  const [short, long] = tap ? about.editOf(tap) : ["", ""];
+  text(edit, short);
+  set(edit, "title", long);
+  text(part.children[1].firstElementChild, tap?.path ?? msg`no tensor is known yet`);
+  set(part.children[1].firstElementChild, "title", tap?.path);
 }
 
 /** @param {HTMLElement} element @param {ReturnType<typeof contract>} found */

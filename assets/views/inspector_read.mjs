@@ -5,14 +5,14 @@ import { arithmetic, mixtureError, product, vectorAt } from "../lib/arithmetic.m
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { shownPath } from "../lib/inspected.mjs";
-import { counted, msg } from "../lib/language.mjs";
+import { counted, msg, parts } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
 import { figure, leaf, requestName, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {NonNullable<ReturnType<typeof arithmetic>>} Found */
 
-const LINES = 7;
-const VECTORS = 5;
+const PLACES = 7; // lines of the table; where there are more keys the last stands for all others
+const VECTORS = 4;
 const NAME = "inspector_read";
 
 /** @type {WeakMap<HTMLElement, {most: number}>} */
@@ -62,7 +62,7 @@ export default {
     if (!isShown(world)) return;
     const found = reading(world);
     const [head, lines, mixture] = part.children;
-    text(head.lastElementChild, who(world, found));
+    who(head.lastElementChild, world, found);
     set(part, "data-nothing", found ? null : "true");
     if (!found) return;
     table(lines.firstElementChild, world, found);
@@ -88,16 +88,22 @@ export default {
 };
 
 /** @param {World} world */
-const reading = (world) => arithmetic(world, read.readCells(world, NAME, 1), read.readCells(world, NAME, 0), LINES);
+function reading(world) {
+  const at = read.relation(world);
+  const keys = at ? read.rows(world, at.info.key).filter((r) => r.state !== "unknown").length : 0;
+  return arithmetic(world, read.readCells(world, NAME, 1), read.readCells(world, NAME, 0), keys > PLACES ? PLACES - 1 : PLACES);
+}
 
-/** Whose read it is. @param {World} world @param {Found | null} found */
-function who(world, found) {
+/** Whose read it is. @param {HTMLElement} element @param {World} world @param {Found | null} found */
+function who(element, world, found) {
   const at = read.relation(world);
   const query = found && at ? read.rows(world, at.info.query)[found.row] : null;
-  if (!query || !found || !at) return msg`nothing is computed yet`;
-  const owner = at.info.query === "t" ? msg`target` : msg`source`;
+  const owner = at?.info.query === "t" ? msg`target` : msg`source`;
   const several = read.requestCount(world) > 1 ? `${requestName(read.request(world))}, ` : "";
-  return `${several}${msg`query ${shown(query.token)}, ${owner} row ${found.row}`}`;
+  /** @type {any[]} */
+  const values = [several, { token: shown(query?.token ?? "") }, owner, found?.row ?? 0];
+  const said = query && found ? parts`${values[0]}query ${values[1]}, ${values[2]} row ${values[3]}` : [msg`nothing is computed yet`];
+  list(element, said, (_, i) => `${i} ${said.length}`, (p) => h("span", { class: typeof p === "object" ? "mono c-q" : null }), (span, p) => text(span, typeof p === "object" ? p.token : String(p)));
 }
 
 /** @param {any} element @param {World} world @param {Found} found */
@@ -173,7 +179,7 @@ function mixtureOf(part, world, found, state, again) {
   const weight = read.readCells(world, NAME, 0);
   const keys = at ? read.rows(world, at.info.key).length : 0;
   const off = mixtureError((key) => finite(weight(found.row, key)), (key) => vectorAt(values, request, head, key), output, keys);
-  text(note, Number.isFinite(off) ? msg`output: ${name} as recorded ◉; Σ weight × value differs by at most ${off ? off.toExponential(0) : "0"} ƒ` : msg`output: ${name} as recorded ◉`);
+  text(note, Number.isFinite(off) ? msg`${name} as recorded ◉; Σ weight × value is off by ${off ? off.toExponential(0) : "0"} ƒ` : msg`${name} as recorded ◉`);
   return () => all.forEach((p, i) => draw.vector(vecs.children[i].lastElementChild, p.numbers, { max: state.most || 1, diverging: true }));
 }
 

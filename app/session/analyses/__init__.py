@@ -55,7 +55,7 @@ def registry() -> dict[str, ModuleType]:
 
 
 def analyse(engine: Engine, name: str, arguments: dict[str, Any]) -> Iterator[Analysis | Check]:
-    """Run one analysis at the moment where the engine stands."""
+    """Run one analysis at the moment where the engine stands; its result names that moment."""
     module = registry().get(name)
     if module is None:
         allowed = ", ".join(registry())
@@ -73,7 +73,7 @@ def analyse(engine: Engine, name: str, arguments: dict[str, Any]) -> Iterator[An
             case Check():
                 yield said
             case Result():
-                yield Analysis(name, 1.0, dict(said.values), said.pieces)
+                yield Analysis(name, 1.0, {"moment": engine.timeline.at, **said.values}, said.pieces)
             case progress:
                 yield Analysis(name, float(progress), None)
 

@@ -38,7 +38,7 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
         yield (decided + 1) / (run.place.decided + 1)
     worst = math.nan if any(map(math.isnan, steps)) else max(steps)
     status: Status = "pass" if worst <= TOLERANCE else "fail"
-    yield Check(NAME, "cached = full prefix", status, f"max |Δlogit| {worst:.0e}", "measured")
+    yield Check(NAME, "cached = full prefix", status, f"max |Δlogit| {checks.small(worst)}", "measured")
     yield Result({"largest": worst, "by_step": steps, "tolerance": TOLERANCE})
 
 

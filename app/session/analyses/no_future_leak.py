@@ -45,7 +45,9 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     row = moves.index(max(moves)) + 1
     status: Status = "pass" if worst == 0 else "fail"
     reason = f"earlier rows move when row {row} changes" if worst else ""
-    yield Check(NAME, checks.NO_LEAK, status, f"max |Δlogit| {worst:.0e}", "measured", reason, {"row": row} if worst else {})
+    yield Check(
+        NAME, checks.NO_LEAK, status, f"token changed, Δ {checks.small(worst)}", "measured", reason, {"row": row} if worst else {}
+    )
     yield Result({"largest": worst, "row": row})
 
 

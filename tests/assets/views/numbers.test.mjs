@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { arithmetic, matrix, statistics } from "../../../assets/lib/arithmetic.mjs";
-import inspector, { chosen, contract, search } from "../../../assets/views/inspector.mjs";
+import { arithmetic } from "../../../assets/lib/arithmetic.mjs";
 import { known, request, row, taps, training, world } from "./world.mjs";
 
 const worked = JSON.parse(readFileSync(new URL("../../fixtures/worked_numbers.json", import.meta.url)));
@@ -39,39 +38,4 @@ test("of many keys the largest are listed and the others summed", () => {
   assert.equal(found.others.count, 26);
   assert.ok(Math.abs(found.sum.weight - 1) < 1e-12);
   assert.equal(arithmetic(reading([0]), () => NaN, () => NaN), null);
-});
-
-test("statistics count what is not finite apart", () => {
-  assert.deepEqual(statistics([1, -3, NaN, Infinity, 5]), { count: 3, min: -3, max: 5, mean: 1, bad: 2 });
-  assert.ok(Number.isNaN(statistics([NaN]).min));
-});
-
-test("a tap becomes a matrix by its axes, request and head picked", () => {
-  const m = matrix(known("x", "b h t e", [[[[1, 2]], [[3, 4]]]]), 0, 1);
-  assert.deepEqual([m.rows, m.columns, m.rowAxis, m.columnAxis, m.at(0, 1)], [1, 2, "t", "e", 4]);
-  const line = matrix(known("ids", "b t", [[5, 6, 7]]), 4, 0);
-  assert.deepEqual([line.rows, line.columns, line.at(0, 2)], [1, 3, 7]);
-});
-
-test("the inspector shows the weights of the read, or the chosen tap, with its contract", () => {
-  assert.equal(chosen(world()).path, "decoder.layer1.cross.weights");
-  const tap = chosen(world({}, { path: "logits" }));
-  const said = Object.fromEntries(contract(tap, { b: 1, t: 1, v: 20 }));
-  assert.equal(said.Axes, "b request × t target row × v vocabulary entry");
-  assert.equal(said.Shape, "[1, 1, 20] float32");
-  const parameter = taps.at(-1);
-  const norms = { parameter_norms: [["decoder.layer1.cross.W_Q.weight", 0.5]] };
-  assert.deepEqual(contract(parameter, {}, norms).at(-1), ["‖gradient‖", "0.5000"]);
-  assert.deepEqual(contract(null, {}), []);
-});
-
-test("tensors are found by words of their path or type", () => {
-  assert.deepEqual(search(taps, "layer1 mask").map((t) => t.path), ["decoder.layer1.cross.mask"]);
-  assert.equal(search(taps, "  ").length, taps.length);
-});
-
-test("the inspector watches what it shows and no more", () => {
-  assert.deepEqual(inspector.wants(world()).map((s) => s.path.split(".").at(-1)), ["weights", "scores", "v", "mixed"]);
-  assert.deepEqual(inspector.wants(world({}, { path: "logits" })).map((s) => s.path.split(".").at(-1)), ["weights", "scores", "logits"]);
-  assert.deepEqual(inspector.wants(training({}, { path: "logits" })).map((s) => s.side ?? "value"), ["value", "value", "value", "gradient"]);
 });
