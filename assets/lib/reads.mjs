@@ -178,11 +178,11 @@ export function visibility(info, layer) {
   return ready;
 }
 
-/** The taps of one read, by what they are. Types say which are scores and weights; queries, keys and values by name and axes (those that
- * are kept, where there are some: they are what this read sees), and what the read gives (one vector for each head and query row) by
+/** The taps of one read, by what they are. Types say which are scores and weights; queries and values by name and axes; keys and values of
+ * all rows, as this read sees them, where those are kept, else its own; what the read gives (one vector for each head and query row) by
  * standing after the weights.
  * @param {World} world @param {any} info @param {number} layer
- * @returns {{scores: string, weights: string, query: string | null, key: string | null, value: string | null, output: string | null}} */
+ * @returns {{scores: string, weights: string, query: string | null, keys: string | null, value: string | null, values: string | null, output: string | null}} */
 export function tapsOf(world, info, layer) {
   const all = world.schema?.taps ?? NO_TAPS;
   const base = scope(info, layer);
@@ -205,15 +205,17 @@ function findTaps(all, info, base) {
   const at = taps.indexOf(weights);
   /** @param {any} t @param {string} owner rows of it, one vector for each head */
   const perHead = (t, owner) => /^(hidden|state)$/.test(t.type) && t.axes.length === 4 && /^[hg]$/.test(t.axes[1]) && t.axes[2].replace("'", "") === owner;
-  const rows = taps.filter((/** @type {any} */ t) => perHead(t, info.key)).sort((a, b) => Number(b.type === "state") - Number(a.type === "state"));
+  const rows = taps.filter((/** @type {any} */ t) => perHead(t, info.key));
+  const kept = [...rows.filter((/** @type {any} */ t) => t.type === "state"), ...rows];
   const named = (/** @type {RegExp} */ name, /** @type {any[]} */ among) => among.find((/** @type {any} */ t) => name.test(leaf(t.path)))?.path ?? null;
   const after = taps.filter((/** @type {any} */ t, /** @type {number} */ i) => i > at && at >= 0 && perHead(t, info.query));
   return {
     scores: find(["scores"])?.path ?? `${base}.scores`,
     weights: weights?.path ?? `${base}.weights`,
     query: named(/^(q|query|queries)$/, taps.filter((/** @type {any} */ t) => perHead(t, info.query))),
-    key: named(/^(k|key|keys)$/, rows),
-    value: named(/^(v|value|values)$/, rows),
+    keys: named(/^(k|key|keys)$/, kept),
+    value: named(/^(v|value|values)$/, rows.filter((/** @type {any} */ t) => t.type === "hidden")),
+    values: named(/^(v|value|values)$/, kept),
     output: after[0]?.path ?? null,
   };
 }

@@ -33,7 +33,7 @@ export default {
     if (!at || !isShown(world)) return [];
     const taps = read.tapsOf(world, at.info, at.layer);
     const index = { b: read.request(world), h: at.head };
-    const vectors = [taps.value, taps.output, taps.query, taps.key].map((path) => ({ path: path ?? "-", index, dtype: /** @type {const} */ ("f32") }));
+    const vectors = [taps.values, taps.output, taps.query, taps.keys].map((path) => ({ path: path ?? "-", index, dtype: /** @type {const} */ ("f32") }));
     return [...read.readSelectors(world), ...vectors];
   },
 
