@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,10 +50,11 @@ def _extent(c: Cell) -> dict[str, int]:
     return {} if c.queries == c.keys == 1 else {"queries": c.queries, "keys": c.keys}
 
 
-def schema(tape: Tape, model: nn.Module, scenario: Scenario) -> Schema:
-    """The contract of every recorded value and of every parameter (inventory D2)."""
+def schema(tape: Tape, model: nn.Module, scenario: Scenario, reached: Mapping[str, int]) -> Schema:
+    """The contract of every recorded value and of every parameter (inventory D2). `reached`: see `TapInfo`, by path."""
     told = Formulas(declared(scenario))
-    taps = [replace(t, formula=told.index(t.path)) for t in (*_recorded(tape), *_parameters(model))]
+    found = (*_recorded(tape), *_parameters(model))
+    taps = [replace(t, formula=told.index(t.path), reached=reached.get(t.path, -1)) for t in found]
     return Schema(tuple(taps), told.infos)
 
 

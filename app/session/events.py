@@ -62,6 +62,7 @@ class TapInfo:
     editable: bool
     gradient: bool
     formula: int | None = None  # which of `Schema.formulas` says how it is computed
+    reached: int = -1  # place in the order of the backward pass (a parameter: of the last tap before it is whole); -1: never
 
 
 @dataclass(frozen=True)

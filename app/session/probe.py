@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from app.session import describing, given
 from app.session.events import Schema
 from app.session.scenario import Scenario
 from models import Inputs, Rows
-from models.parts.tap import Record, Recorder
+from models.parts.tap import Record, Recorder, Tape
 
 
 def probe(model: nn.Module, scenario: Scenario, device: torch.device) -> tuple[Schema, dict[str, int], dict[str, int]]:
@@ -23,11 +25,25 @@ def probe(model: nn.Module, scenario: Scenario, device: torch.device) -> tuple[S
     inputs = Inputs(two, None if task.source is None else two)
     outputs, _ = model(inputs, model.initial_state(1), recorder)  # type: ignore[operator]
     tape = recorder.tape.finish()
-    outputs.values.sum().backward()
+    reached = _backward(model, outputs.values, tape)
     model.zero_grad()
     heads = {r.name: _heads(tape.records, r.path) for r in spec.relations}
     sizes = {axis: size for axis, size in tape.sizes.items() if axis.rstrip("'") not in ("b", "s", "t")}
-    return describing.schema(tape, model, scenario), heads, sizes
+    return describing.schema(tape, model, scenario, reached), heads, sizes
+
+
+def _backward(model: nn.Module, outputs: Tensor, tape: Tape) -> dict[str, int]:
+    """Run a backward pass: where in it each tap is reached (0 first), and the last one before a parameter's gradient is whole."""
+    reached: dict[str, int] = {}
+
+    def hook(name: str) -> Callable[[Tensor], None]:
+        return lambda _: reached.__setitem__(f"parameter.{name}", len(tape.gradients) - 1)
+
+    hooks = [p.register_post_accumulate_grad_hook(hook(name)) for name, p in model.named_parameters()]
+    outputs.sum().backward()
+    for handle in hooks:
+        handle.remove()
+    return reached | {path: i for i, path in enumerate(tape.gradients)}
 
 
 def _heads(records: dict[str, Record], path: str) -> int:

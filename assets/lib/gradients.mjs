@@ -9,19 +9,27 @@ import { number, opName, severalStacks } from "./words.mjs";
 /** @typedef {import("./types").World} World */
 
 const DEPTHS = 20;
+const WIDTH = /^[^bsthgv']$/; // the letter of an axis that belongs to no row
 
-/** Taps whose gradient is shown by position: what each operation gives to the next, one vector a row of this owner.
+/** Where the backward pass reaches a tap; without that, from the last to the first.
+ * @param {any} tap @param {number} i in the schema @param {any[]} taps */
+const rank = (tap, i, taps) => (tap.reached >= 0 ? tap.reached : taps.length - i);
+
+/** Taps whose gradient is shown by position: what each operation gives to the next, one vector a row of this owner; and token vectors.
  * @param {any[]} taps of the schema @param {"s" | "t"} [owner] @returns {{path: string, name: string, scope: string}[]} from the output back to the input */
 export function depths(taps, owner = "t") {
-  /** @type {Map<string, string>} */
-  const last = new Map();
-  for (const t of taps) if (t.type === "hidden" && t.gradient && t.axes.join(" ") === `b ${owner} d`) last.set(scopeOf(t.path), t.path);
-  const several = severalStacks([...last.keys()]);
-  return [...last].map(([scope, path]) => ({ path, scope, name: opName(scope, several).replace(/^(dec|enc) /, "") })).reverse().slice(0, DEPTHS);
+  const ranked = taps.map((t, i) => ({ path: t.path, scope: scopeOf(t.path), t, rank: rank(t, i, taps) }));
+  const all = ranked.filter(({ t }) => (t.type === "hidden" || t.type === "state") && t.gradient && t.axes.length === 3 && t.axes[0] === "b" && t.axes[1] === owner && WIDTH.test(t.axes[2]));
+  all.sort((a, b) => a.rank - b.rank);
+  const several = severalStacks(all.map((d) => d.path));
+  const name = (/** @type {string} */ scope) => opName(scope, several).replace(/^(dec|enc) /, "");
+  const token = (/** @type {string} */ path) => /\.token$/.test(path) && !/embedding\.token$/.test(path);
+  return all.filter((d, i) => token(d.path) || all.findIndex((o) => o.scope === d.scope && !token(o.path)) === i)
+    .map(({ path, scope }) => ({ path, scope, name: token(path) ? msg`tokens` : name(scope) })).slice(0, DEPTHS);
 }
 
 /** @param {string} path */
-const scopeOf = (path) => path.slice(0, path.lastIndexOf(".")) || path;
+const scopeOf = (path) => (path.includes(".") ? path.slice(0, path.lastIndexOf(".")) : path);
 
 /** Whether the backward pass of this update has reached an operation, as far as the op cursor tells.
  * @param {World} world @param {string} scope */
@@ -36,8 +44,7 @@ export function groups(world) {
   const { norms, moves } = measured(world);
   const found = layout(world.schema?.taps ?? NONE);
   return found.map(({ scope, name, parameters }) => {
-    const open = reached(world, scope);
-    const all = parameters.map((p) => ({ ...p, value: open ? (norms.get(p.path) ?? null) : null, moved: ratio(moves.get(p.path)) }));
+    const all = parameters.map((p) => ({ path: p.path, name: p.name, value: reached(world, p.op) ? (norms.get(p.path) ?? null) : null, moved: ratio(moves.get(p.path)) }));
     const known = all.flatMap((p) => (p.value === null ? [] : [p.value]));
     const sums = parameters.map((p) => moves.get(p.path)).reduce((/** @type {number[] | null} */ a, m) => (a && m ? [a[0] + m[0] ** 2, a[1] + m[1] ** 2] : null), [0, 0]);
     return { key: scope, name, value: known.length ? Math.hypot(...known) : null, whole: known.length === all.length, moved: ratio(sums?.map(Math.sqrt)), parameters: all };
@@ -61,7 +68,8 @@ function measured(world) {
   return { norms, moves };
 }
 
-/** @typedef {{scope: string, name: string, parameters: {path: string, name: string}[]}} Place */
+/** op: after which operation of the backward pass its gradient is whole.
+ * @typedef {{scope: string, name: string, parameters: {path: string, name: string, op: string, rank: number}[]}} Place */
 /** Found once for each schema, which never changes. @type {WeakMap<any[], Place[]>} */
 const layouts = new WeakMap();
 
@@ -74,22 +82,48 @@ function layout(taps) {
 
 /** @param {any[]} taps @returns {Place[]} */
 function arrange(taps) {
-  const scopes = [...new Set(taps.filter((t) => t.type !== "parameter").map((t) => scopeOf(t.path)))].sort((a, b) => b.length - a.length);
-  const paths = taps.filter((t) => t.type === "parameter").map((t) => t.path.replace("parameter.", ""));
-  const several = severalStacks(paths);
-  /** @type {Map<string, Map<string, string[]>>} */
+  const recorded = taps.filter((t) => t.type !== "parameter");
+  const scopes = [...new Set(recorded.map((t) => scopeOf(t.path)))].sort((a, b) => b.length - a.length);
+  const ops = new Map(recorded.filter((t) => t.reached >= 0).map((t) => [t.reached, scopeOf(t.path)]));
+  const several = severalStacks(scopes);
+  /** @type {Map<string, Place["parameters"]>} */
   const all = new Map();
-  for (const path of paths) {
-    const scope = scopes.find((s) => path.startsWith(`${s}.`)) ?? path.split(".")[0];
-    const modules = all.get(scope) ?? new Map();
-    all.set(scope, modules);
-    const module = scopeOf(path);
-    modules.set(module, [...(modules.get(module) ?? []), path]);
-  }
-  return [...all].reverse().map(([scope, modules]) => ({
-    scope, name: opName(scope, several),
-    parameters: [...modules].reverse().flatMap(([, own]) => own.map((path) => ({ path, name: path.slice(scope.length + 1).replace(/\.?weight$/, "").replaceAll(".", " ") || path }))),
-  }));
+  taps.forEach((t, i) => {
+    if (t.type !== "parameter") return;
+    const path = t.path.replace("parameter.", "");
+    const named = owner(path, scopes);
+    const op = ops.get(t.reached) ?? named ?? "";
+    const scope = named && (/layer\d/.test(named) || named === op) ? named : op || path.split(".")[0];
+    all.set(scope, [...(all.get(scope) ?? []), { path, name: inside(path, scope), op, rank: rank(t, i, taps) }]);
+  });
+  const first = (/** @type {Place["parameters"]} */ list) => Math.min(...list.map((p) => p.rank));
+  return [...all].map(([scope, list]) => ({ scope, name: opName(scope, several), parameters: modules(list) })).sort((a, b) => first(a.parameters) - first(b.parameters));
+}
+
+/** The operation that a parameter's name says it belongs to.
+ * @param {string} path @param {string[]} scopes longest first */
+function owner(path, scopes) {
+  const plain = path.replace(/layers\.(\d+)/, "layer$1");
+  const own = scopes.find((s) => plain.startsWith(`${s}.`));
+  const layer = /^(.*?)layer\d+(?=\.)/.exec(plain)?.[0];
+  if (!layer || (own && /layer\d/.test(own))) return own;
+  const [head, last] = [layer.split(".")[0], layer.split(".").at(-1)];
+  return scopes.find((s) => s.endsWith(`.${layer}`) || s === `${head}.${last}`) ?? own;
+}
+
+/** @param {string} path @param {string} scope */
+function inside(path, scope) {
+  const plain = path.replace(/layers\.(\d+)/, "layer$1");
+  const rest = plain.startsWith(`${scope}.`) ? plain.slice(scope.length + 1) : plain.replace(/^.*layer\d+\./, "");
+  return rest.replace(/\.?weight$/, "").replaceAll(".", " ") || path;
+}
+
+/** From the output back, with a weight before its bias.
+ * @param {Place["parameters"]} list */
+function modules(list) {
+  const at = new Map(list.map((p) => [scopeOf(p.path), Infinity]));
+  for (const p of list) at.set(scopeOf(p.path), Math.min(at.get(scopeOf(p.path)) ?? 0, p.rank));
+  return [...list].sort((a, b) => (at.get(scopeOf(a.path)) ?? 0) - (at.get(scopeOf(b.path)) ?? 0));
 }
 
 /** The norm of all gradients that are known, and whether that is all of them.

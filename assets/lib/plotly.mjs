@@ -1,6 +1,8 @@
 // @ts-check
 /** Plotly, loaded when the first chart needs it; the server's own copy. */
 
+import { msg } from "./language.mjs";
+
 /** @type {Promise<any> | null} */
 let loading = null;
 let address = "";
@@ -20,7 +22,8 @@ export function plotly() {
     script.onload = () => resolve(page.Plotly);
     script.onerror = () => {
       loading = null;
-      reject(new Error("Plotly could not be loaded from this server"));
+      script.remove();
+      reject(new Error(msg`The charts' library could not be loaded from this server`));
     };
     document.head.append(script);
   });

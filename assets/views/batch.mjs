@@ -41,7 +41,7 @@ export default {
     element.append(
       p.element,
       h("div", { class: "batch-line" }, h("b", { title: msg`Which rows count in the loss: filled counts, hatched does not, dots are padding` }, msg`Loss rows`),
-        h("div", { class: "seqs", role: "group", "aria-label": msg`Sequence` }), h("span", { class: "sp" }),
+        h("div", { class: "seqs", role: "group", "aria-label": msg`Sequence` }), h("span", { class: "note batch-of" }), h("span", { class: "sp" }),
         h("span", { class: "mono batch-sum" }, h("span"), h("i", { class: "pv e", title: msg`exact: a mean over the rows that count` }))),
     );
   },
@@ -51,6 +51,8 @@ export default {
     const all = lines(world);
     const line = /** @type {any} */ (element.lastElementChild);
     sequences(line.children[1], world, context);
+    const own = world.opened?.scenario?.training?.batch === "mine";
+    text(line.children[2], world.moved?.train ? (own ? msg`your own sequences` : msg`drawn for this update`) : "");
     const [sum, mark] = line.lastElementChild.children;
     text(sum, world.moved?.train?.rows?.length ? lossSum(world.moved.train) : msg`no batch yet`);
     mark.hidden = world.moved?.train?.loss == null;
@@ -160,7 +162,7 @@ function column(g, l, x, w, ys, unit, top, on) {
   draw.chip(g, x, ys[1], w, tall, narrow ? "" : l.label, { role: "d", state: l.counts ? "known" : "padded", on: on && l.counts, size });
   bar(g, l.loss, top.loss, x, ys[2], w, unit * 1.2, "d", l.counts);
   bar(g, l.gradient, top.gradient, x, ys[3], w, unit * 1.2, "g", l.counts);
-  const reads = l.leak ? msg`label!` : String(l.open);
+  const reads = l.leak ? msg`label!` : l.keys ? String(l.open) : "–";
   if (!narrow) draw.label(g, reads, x + w / 2, ys[4] + unit / 2, { size: 11, mono: true, align: "center", weight: l.leak ? 700 : 480, color: l.leak ? "--d" : "--ink-2" });
   form(g, l.valid ? "on" : "padded", x, ys[5], w, unit, "--ink-3");
   form(g, l.counts ? "on" : l.valid ? "off" : "padded", x, ys[6], w, unit, "--d-fill");

@@ -97,10 +97,12 @@ export function valueWords(curve, { show, hover }) {
 /** @param {HTMLElement} element @param {Own} own */
 async function paint(element, own) {
   own.at = performance.now();
-  const library = await plotly();
   const plot = /** @type {any} */ (element.children[1]);
+  const library = await plotly().catch((error) => text(plot, error.message)); // the next update tries again
+  if (!library) return;
   const size = boxOf(plot);
   if (!own.curve || !size[0] || !size[1]) return;
+  if (!own.drawn) plot.replaceChildren();
   library.react(plot, ...chart(own.curve, own, size), { displayModeBar: false });
   if (own.drawn) return;
   own.drawn = true;

@@ -116,11 +116,11 @@ function parameters(left, own, all, world, context, again) {
   own.bars = powers(values, own.bars);
   own.largest = widened(own.largest, values);
   const long = (/** @type {number | null} */ v) => (v === null ? 0 : own.log ? (own.bars ? share(v, own.bars) : 0) : own.largest ? Math.min(1, v / own.largest) : 0);
-  const items = all.flatMap((g) => [{ group: g, parameter: null }, ...(own.folded.has(g.key) ? [] : g.parameters.map((p) => ({ group: g, parameter: p })))]);
-  const frontier = items.findIndex((i) => !i.parameter && i.group.value === null);
+  const items = all.flatMap((g) => (g.parameters.length < 2 ? [] : [{ group: g, parameter: /** @type {Parameter | null} */ (null) }]).concat(own.folded.has(g.key) && g.parameters.length > 1 ? [] : g.parameters.map((p) => ({ group: g, parameter: p }))));
+  const frontier = items.findIndex((i) => (i.parameter ?? i.group).value === null);
   const [, , ul, foot] = left.children;
   list(ul, items, (i) => i.parameter?.path ?? `group ${i.group.key}`, () => h("li", null, h("button", { type: "button", class: "norm" }, h("span"), h("span", { class: "bar" }, h("i")), h("b", { class: "mono" }), h("span", { class: "mono moved" }))), (li, item, i) => {
-    set(li, "class", [item.parameter ? "" : "group", frontier > 0 && i === frontier ? "frontier" : ""].join(" ").trim() || null);
+    set(li, "class", [item.parameter ? (item.group.parameters.length < 2 ? "alone" : "") : "group", frontier > 0 && i === frontier ? "frontier" : ""].join(" ").trim() || null);
     line(li.firstElementChild, item, long, own, world, context, again);
   });
   bring(ul, frontier, world.look.op ?? "");
@@ -165,7 +165,7 @@ function line(button, { group, parameter }, long, own, world, context, again) {
     if (!own.folded.delete(group.key)) own.folded.add(group.key);
     again();
   };
-  text(name, it.name);
+  text(name, parameter && group.parameters.length < 2 && group.name !== it.name ? `${group.name} ${it.name}` : it.name);
   const scale = `scaleX(${known ? long(it.value).toFixed(4) : 0})`;
   if (bar.firstElementChild.style.transform !== scale) bar.firstElementChild.style.transform = scale;
   text(value, known ? small(/** @type {number} */ (it.value)) : "–");
@@ -197,8 +197,9 @@ const names = ({ rows, padded }) => numbered(rows.map((r) => shown(r.token)), 0,
 /** @param {Own} own @param {World} world @param {Context} context */
 function scoreMap(own, world, context) {
   const at = read.relation(world);
-  if (!at) return;
   const { element, panel: p } = own.panels.score;
+  element.hidden = !at; // nothing is read by scores
+  if (!at) return;
   pick(/** @type {any} */ (element.querySelector("select")), world, at, context);
   const [queries, keys] = [real(world, at.info.query), real(world, at.info.key)];
   const mask = read.visibility(at.info, at.layer);

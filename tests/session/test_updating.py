@@ -71,6 +71,21 @@ def test_backward_goes_through_the_operations_in_reverse() -> None:
     assert [op for op in stages["backward"] if op.startswith("decoder.layer")] == decoder
 
 
+@pytest.mark.parametrize("architecture", ["encoder_decoder", "decoder_only"])
+def test_the_schema_tells_in_which_order_backward_reaches_what(architecture: str) -> None:
+    engine = opened(architecture, phase="train")
+    do(engine, Step())
+    assert engine.standing.update is not None
+    reached = {t.path: t.reached for t in engine.schema.taps}
+    assert [p for p in sorted(reached, key=reached.__getitem__) if p in engine.standing.update.tape.gradients] == list(
+        engine.standing.update.tape.gradients
+    )
+    assert reached["parameter.decoder.layer0.self.W_O.weight"] == reached["decoder.layer0.self.output"]
+    assert reached["parameter.decoder.layer0.self.W_Q.bias"] == reached["decoder.layer0.self.q"]
+    assert reached["decoder.embedding.ids"] == -1
+    assert all(p.grad is None and not p._post_accumulate_grad_hooks for p in opened(architecture).learner.model.parameters())
+
+
 def test_a_new_batch_takes_the_values_of_the_update_before_away() -> None:
     engine, reader = opened(phase="train"), Reader()
     watch = (Selector(path="*.scores", side="gradient", dtype="f32"),)

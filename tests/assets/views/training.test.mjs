@@ -72,6 +72,22 @@ test("depths are what each operation gives on, from the output back; each owner 
   assert.deepEqual(depths(taps, "s"), []);
 });
 
+test("a recurrent model: the backward pass says which operation a parameter belongs to, and in which order", () => {
+  const t = (path, axes, reached, more = {}) => ({ path, axes: axes.split(" "), type: "hidden", gradient: true, reached, ...more });
+  const p = (path, reached) => ({ ...parameter(path), reached });
+  const schema = [
+    t("encoder.token", "b s d", 6), t("encoder.annotations", "b s m", 4), t("decoder.token", "b t d", 3), t("logits", "b t v", 0, { type: "logits" }),
+    t("encoder.forwards.layer0.hidden", "b s n", 5, { type: "state" }), t("decoder.layer0.hidden", "b t n", 1, { type: "state" }), t("decoder.cross.weights", "b h t s", 2, { type: "weights" }),
+    p("source.weight", 6), p("forwards.layers.0.W.weight", 5), p("forwards.layers.0.W.bias", 5), p("decoder.layers.0.U.weight", 2), p("read.scorer.W.weight", 2), p("head.weight", 0),
+  ];
+  assert.deepEqual(depths(schema).map((d) => [d.path, d.name]), [["decoder.layer0.hidden", "L1"], ["decoder.token", "tokens"]]);
+  assert.deepEqual(depths(schema, "s").map((d) => d.path), ["encoder.annotations", "encoder.forwards.layer0.hidden", "encoder.token"]);
+  const all = groups({ ...updating(), schema: { taps: schema } });
+  assert.deepEqual(all.map((g) => [g.key, g.parameters.map((q) => q.name)]), [
+    ["logits", ["head"]], ["decoder.layer0", ["U"]], ["decoder.cross", ["read scorer W"]], ["encoder.forwards.layer0", ["W", "W bias"]], ["encoder", ["source"]],
+  ]);
+});
+
 test("the view asks for the gradient of one head's scores, and norms by position", () => {
   const wants = view.wants(training());
   assert.deepEqual(wants.map((s) => [s.side, s.reduce ?? "none"]), [["gradient", "none"], ...depths(taps).map(() => ["gradient", "norm"])]);
