@@ -3,15 +3,17 @@
 
 import { Actions } from "./lib/actions.mjs";
 import { Frame } from "./lib/frame.mjs";
+import { Hints } from "./lib/hints.mjs";
 import { helpSheet, listenToKeys } from "./lib/keys.mjs";
+import { msg } from "./lib/language.mjs";
 import { plotly, plotlyAt } from "./lib/plotly.mjs";
+import { onPrint } from "./lib/printing.mjs";
 import { loadViews, Registry } from "./lib/registry.mjs";
 import { Run } from "./lib/run.mjs";
 import { Store } from "./lib/store.mjs";
 import { viewMenus } from "./lib/taking-menu.mjs";
 import { Share } from "./lib/taking-share.mjs";
-import { onSystemChange, remembered } from "./lib/theme.mjs";
-import { text } from "./lib/text.mjs";
+import { onSystemChange, remembered, scheme } from "./lib/theme.mjs";
 
 const RATE = "lookback-rate";
 const page = /** @type {any} */ (window);
@@ -61,19 +63,6 @@ const chosen = (id, act) => (/** @type {any} */ value, /** @type {string | undef
   }
 };
 
-/** The same for the set-up's fields, which come as one list. */
-function field() {
-  const { triggered, states_list } = page.dash_clientside.callback_context;
-  const told = new Map(states_list[0].map((/** @type {any} */ s) => [s.id.path, s.value]));
-  for (const { prop_id, value } of triggered) {
-    const dot = prop_id.lastIndexOf(".");
-    const id = JSON.parse(prop_id.slice(0, dot));
-    if (!frame || told.get(id.path) === JSON.stringify(value)) continue;
-    frame.touched(id, prop_id.slice(dot + 1), value);
-    actions.field(id.path, value);
-  }
-}
-
 replay?.standIn();
 /** What the bindings of app/ui/bindings.py call. */
 page.dash_clientside = Object.assign(page.dash_clientside ?? {}, {
@@ -86,7 +75,6 @@ page.dash_clientside = Object.assign(page.dash_clientside ?? {}, {
     phase: chosen(data.ids.PHASE, (value) => actions.phase(value)),
     architecture: chosen(data.ids.ARCHITECTURE, (value) => actions.choose(value)),
     preset: chosen(data.ids.PRESET, (value) => actions.preset(value)),
-    field,
   },
 });
 
@@ -95,7 +83,7 @@ const acts = {
   step: () => actions.step(), back: () => actions.back(), play: () => actions.play(), undo: () => actions.undo(),
   reset: () => frame?.askReset(), resetNow: () => frame?.answerReset(true), keep: () => frame?.answerReset(false),
   startNew: () => location.assign(location.pathname),
-  defaults: () => actions.defaults(), nextTheme: () => actions.nextTheme(), retry: () => run.socket.connect(), share: () => share.open(), help: () => help(),
+  nextTheme: () => actions.nextTheme(), retry: () => run.socket.connect(), share: () => share.open(), help: () => help(),
 };
 addEventListener("click", (event) => acts[/** @type {any} */ (event.target).closest?.("[data-act]")?.dataset.act]?.());
 
@@ -122,7 +110,9 @@ function chartsWhenTraining() {
   });
 }
 
-const help = helpSheet();
+/** @type {Hints | null} */
+let hints = null;
+const help = helpSheet(() => hints?.show());
 const views = loadViews(data.views);
 await replay?.inlineCharts();
 actions.speed(sessionStorage.getItem(RATE) ?? actions.rate);
@@ -130,6 +120,12 @@ run.begin();
 await present(data.ids.STAGE);
 frame = new Frame({ actions, ids: data.ids, fields: data.fields });
 listenToKeys(actions, help);
+hints = new Hints(/** @type {HTMLElement} */ (document.getElementById(data.ids.HINTS)), store);
+onPrint(/** @type {HTMLElement} */ (document.getElementById(data.ids.STAGE)), (light) => {
+  document.documentElement.setAttribute("data-mantine-color-scheme", light ? "light" : scheme(remembered()));
+  registry.repaint();
+  registry.frame();
+});
 actions.theme(remembered());
 onSystemChange(() => actions.theme(remembered()));
 chartsWhenTraining();

@@ -54,10 +54,10 @@ class DecoderOnlyConfig:
 
     layers: int = _setting(2, "Layers", "two are enough for one layer to use what the other wrote", low=1, high=6)
     heads: int = _setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
-    d_model: int = _setting(64, "Model width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
-    d_ff: int = _setting(256, "Feed-forward width f", "usually four times d", choices=(32, 64, 128, 256, 512))
+    d_model: int = _setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
+    d_ff: int = _setting(256, "Feed-forward f", "usually four times d", choices=(32, 64, 128, 256, 512))
     position: str = _setting("learned", "Position", "GPT learns it, 2017 computes it", choices=("learned", "sinusoidal"))
-    tied: bool = _setting(True, "Tie head to embedding", "one matrix reads tokens in and scores them on the way out")
+    tied: bool = _setting(True, "Tied head", "one matrix reads tokens in and scores them on the way out")
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,11 @@ class EncoderDecoderConfig:
 
     layers: int = _setting(2, "Layers", "so many in the encoder and so many in the decoder", low=1, high=6)
     heads: int = _setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
-    d_model: int = _setting(64, "Model width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
-    d_ff: int = _setting(256, "Feed-forward width f", "usually four times d", choices=(32, 64, 128, 256, 512))
+    d_model: int = _setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
+    d_ff: int = _setting(256, "Feed-forward f", "usually four times d", choices=(32, 64, 128, 256, 512))
     norm: str = _setting("post", "Norm", "after the residual sum as in 2017, or before the sub-layer", choices=("post", "pre"))
     position: str = _setting("sinusoidal", "Position", "2017 computes it", choices=("sinusoidal", "learned"))
-    tied: bool = _setting(True, "Tie head to embedding", "one matrix reads target tokens in and scores them on the way out")
+    tied: bool = _setting(True, "Tied head", "one matrix reads target tokens in and scores them on the way out")
 
 
 Config = DecoderOnlyConfig | EncoderDecoderConfig

@@ -20,7 +20,7 @@ MOST_TRIED = 256  # values of one field
 
 def variant(scenario: Scenario) -> dict[str, Any]:
     """`parameters`: how many numbers the model learns. `weights`: "trained" where a checkpoint fits, else "random".
-    `allowed`: for fields whose range depends on the others (heads must divide the width), the values that fit them now."""
+    `allowed`: for fields whose range depends on the others (heads must divide the width), what fits them now."""
     spec = architectures()[scenario.architecture]
     return {
         "parameters": _count(scenario.architecture, json.dumps(scenario.config, sort_keys=True), scenario.task),
@@ -29,15 +29,16 @@ def variant(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def allowed(spec: Spec, given: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """By field, the values that `spec.check` accepts beside the other fields of this config, where it does not accept all."""
+def allowed(spec: Spec, given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """By field, `values`: those that `spec.check` accepts beside the other fields of this config, where it does not accept all;
+    `words`: what it says of them (empty where it blames another field)."""
     config, _ = read_config(spec, dict(given))
     found = {}
-    for field in config_schema(spec.config):
-        values = _values(field)
-        fitting = [v for v in values if not spec.check(replace(config, **{field["name"]: v}))]
-        if len(fitting) < len(values):
-            found[field["name"]] = fitting
+    for name, values in ((f["name"], _values(f)) for f in config_schema(spec.config)):
+        wrong = {value: problems for value in values if (problems := spec.check(replace(config, **{name: value})))}
+        if wrong:
+            words = next((allowed for problems in wrong.values() for field, _, allowed in problems if field == name), "")
+            found[name] = {"values": [v for v in values if v not in wrong], "words": words}
     return found
 
 

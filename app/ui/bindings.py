@@ -1,14 +1,13 @@
 """What the controls do: each calls a function of the scripts (assets/start.mjs). Nothing goes through the server here.
 
-Controls that hold a value go through Dash, which keeps the value. Plain buttons hold none: the scripts listen to them directly
-(`layout.button`), because a click takes 10 ms through Dash's callbacks, a good part of what Step may take until it is painted.
+Controls of the layout that hold a value go through Dash, which keeps it. Plain buttons hold none: the scripts listen to them
+directly (`layout.button`), because a click takes 10 ms through Dash's callbacks, a good part of what Step may take until it is
+painted. The set-up's fields are built by the scripts too (controls.py).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from dash import ALL, Dash, Input, State
+from dash import Dash, Input, State
 from dash.dependencies import ClientsideFunction
 
 from app.ui import ids
@@ -25,12 +24,10 @@ CHOSEN = {
 def bind(app: Dash) -> None:
     """Every control that holds a value to its function. None runs when the page loads: what they show then comes from the run."""
     for id, name in CHOSEN.items():
-        _call(app, name, id, "value")
-    _call(app, "field", {"type": "field", "path": ALL}, "value")
-    _call(app, "field", {"type": "switch", "path": ALL}, "checked")
+        _call(app, name, id)
 
 
-def _call(app: Dash, name: str, id: Any, held: str) -> None:
+def _call(app: Dash, name: str, id: str) -> None:
     """`data-told` is what the page itself told the control to show: a value that equals it was not chosen by a person."""
     function = ClientsideFunction("lookback", name)
-    app.clientside_callback(function, Input(id, held), State(id, "data-told"), prevent_initial_call=True)
+    app.clientside_callback(function, Input(id, "value"), State(id, "data-told"), prevent_initial_call=True)

@@ -1,4 +1,8 @@
-"""Controls: built from a Config's fields, from the scenario's own settings, and from the catalogue."""
+"""Controls: what each field of the set-up is called, may hold and looks like, and the gallery of architectures.
+
+The fields themselves are built by the page (assets/lib/fields.mjs) from what is described here, for the architecture that is
+shown: all fields of all architectures at once would be hundreds of controls, most of them hidden.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +23,8 @@ TITLES = {
     "optimizer": ("Optimizer", "how a gradient becomes a change of the weights"),
     "learning_rate": ("Learning rate", "how far one update goes"),
     "clip_norm": ("Clip norm", "the gradient is scaled down to this length; empty: never"),
-    "batch_size": ("Batch size", "sequences in one update"),
-    "batch": ("Batch from", "the task's own data, or the requests below"),
+    "batch_size": ("Sequences", "so many of the task's in one update"),
+    "batch": ("Batch from", "the task's own data, or the rows below"),
     "kind": ("Decide by", "the largest probability, or a seeded draw"),
     "temperature": ("Temperature", "logits are divided by it"),
     "top_k": ("Top k", "only the k largest can be drawn; empty: all"),
@@ -28,22 +32,50 @@ TITLES = {
     "limit": ("Limit", "the most tokens that decode writes"),
     "execution": ("Execution", "only the new row, with what is kept; or the whole prefix again"),
 }
-CHOICE_TITLES = {"adamw": "AdamW", "sgd": "SGD", "mine": "my requests", "full_prefix": "full prefix"}
-SEED = {"type": "integer", "title": "Seed", "low": -(2**31), "high": 2**31 - 1}
-STEPS = {"learning_rate": 0.0005, "temperature": 0.1, "top_p": 0.05, "clip_norm": 0.5}
+CHOICE_TITLES = {
+    "adamw": "AdamW",
+    "sgd": "SGD",
+    "task": "task data",
+    "mine": "my rows",
+    "full_prefix": "full prefix",
+    "sinusoidal": "sine",
+}
+SEED = {"type": "integer", "title": "Seed", "why": "of random weights, batches and draws", "default": 7}
+SEED_RANGE = {"low": -(2**31), "high": 2**31 - 1}
+STEPS = {"temperature": 0.1, "top_p": 0.05, "clip_norm": 0.5}
+LOGARITHMIC = {"learning_rate"}  # stepped 1, 2, 5, 10, ...
+ALWAYS = {"config": 4, "training": 3, "policy": 0}  # fields that are shown; the others wait under "More"
+FAMILIES = ("Recurrent", "Recurrent with attention", "Convolutional", "Attention", "State space", "Speech and vision")
+MANY = 6  # architectures that are found without a search
 
 
-def config(architecture: str, schema: Sequence[Mapping[str, Any]]) -> Iterator[Component]:
-    """One row for each field of an architecture's Config."""
-    for field in schema:
-        yield from row(f"config.{field['name']}.{architecture}", field)
+def fields(catalogue: Mapping[str, Any]) -> dict[str, Any]:
+    """What every field of the set-up is: by group of the scenario, those of the variant by architecture."""
+    return {
+        "seed": [_field("seed", {**SEED, **SEED_RANGE})],
+        "training": _settings("training", Training),
+        "policy": _settings("policy", Policy),
+        "config": {a["id"]: _some_later("config", _config(a["config_schema"])) for a in catalogue["architectures"]},
+    }
 
 
-def settings(group: str, model: type[Training] | type[Policy]) -> Iterator[Component]:
-    """One row for each field of the scenario's training or decoding settings, with the ranges of their own schema."""
+def _config(schema: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [_field(f"config.{field['name']}", field) for field in schema]
+
+
+def _settings(group: str, model: type[Training] | type[Policy]) -> list[dict[str, Any]]:
+    """The fields of the scenario's training or decoding settings, with the ranges of their own schema."""
+    found = []
     for name, schema in model.model_json_schema()["properties"].items():
         title, why = TITLES[name]
-        yield from row(f"{group}.{name}", {"title": title, "why": why, "default": schema["default"], **_kind(schema)})
+        found.append(_field(f"{group}.{name}", {"title": title, "why": why, "default": schema["default"], **_kind(schema)}))
+    return _some_later(group, found)
+
+
+def _some_later(group: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Only the first are always shown, if the rest are two or more."""
+    shown = ALWAYS[group]
+    return [{**field, "more": i >= shown and len(found) > shown + 1} for i, field in enumerate(found)]
 
 
 def _kind(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,104 +89,90 @@ def _kind(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": kind["type"], "low": low, "high": kind.get("maximum", math.inf), **more}
 
 
-def row(path: str, field: Mapping[str, Any]) -> Iterator[Component]:
-    """A field's name and its control, as two cells of a grid."""
-    yield html.Dt(field["title"], title=field["why"])
-    yield html.Dd([control(path, field), problem(path)])
-
-
-def problem(path: str) -> Component:
-    """The place beside a field for why its value is refused."""
-    return html.P(className="problem", role="alert", hidden=True, **{"data-problem": path})
-
-
-def control(path: str, field: Mapping[str, Any]) -> Component:
-    """The control that fits a field: on or off, a few choices side by side, a list of choices, or a number."""
-    named = {"aria-label": field["title"]}
+def _field(path: str, field: Mapping[str, Any]) -> dict[str, Any]:
+    """One field as the page needs it. as: "switch", "choice" (of words), or "number" (of a range, or of a few)."""
+    found = {"path": path, "title": field["title"], "why": field["why"], "default": field["default"]}
     if field["type"] == "boolean":
-        return dmc.Switch(id=ids.field(path, checked=True), checked=field["default"], size="sm", **named)
-    if field["type"] == "choice":
-        return _choice(path, field, named)
-    return number(path)
-
-
-def _choice(path: str, field: Mapping[str, Any], named: dict[str, str]) -> Component:
-    data = [{"value": str(c), "label": CHOICE_TITLES.get(str(c), str(c))} for c in field["choices"]]
-    value = str(field["default"])
-    if len(data) <= 3 and sum(len(d["label"]) for d in data) <= 13:
-        return dmc.SegmentedControl(id=ids.field(path), data=data, value=value, size="xs", **named)
-    return dmc.Select(id=ids.field(path), data=data, value=value, size="xs", allowDeselect=False, w=118, **named)
-
-
-def number(path: str) -> Component:
-    """The place of a number: scripts put a text field there (assets/lib/numbers.mjs), because Mantine's own drops the characters
-    that it does not know and reads 1e6 as 16."""
-    return html.Span(id=ids.number(path))
-
-
-def fields(catalogue: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """All fields that have a control: its id, the path in the scenario, and how the control holds the value.
-
-    as: "checked" (on or off), "text" (a choice, whose values a control keeps as text), "number" (with what it may be).
-    """
-    found = [_entry("seed", SEED), _entry("weights", {"type": "choice"})]
-    for group, model in (("training", Training), ("policy", Policy)):
-        for name, schema in model.model_json_schema()["properties"].items():
-            found.append(_entry(f"{group}.{name}", {"title": TITLES[name][0], **_kind(schema)}))
-    for a in catalogue["architectures"]:
-        found += [_entry(f"config.{f['name']}.{a['id']}", f) for f in a["config_schema"]]
-    return found
-
-
-def _entry(path: str, field: Mapping[str, Any]) -> dict[str, Any]:
-    held = {"boolean": "checked", "choice": "text"}.get(field["type"], "number")
-    if held != "number":
-        return {"id": ids.field(path, held == "checked"), "path": path, "as": held}
-    low, high = (None if math.isinf(field[end]) else field[end] for end in ("low", "high"))
-    name = path.split(".")[1] if "." in path else path
-    more = {"above": field.get("above", False), "optional": field.get("optional", False), "step": STEPS.get(name, 1)}
-    whole = field["type"] == "integer"
+        return {**found, "as": "switch"}
+    if field["type"] == "choice" and isinstance(field["choices"][0], str):
+        return {**found, "as": "choice", "choices": [{"value": c, "label": CHOICE_TITLES.get(c, c)} for c in field["choices"]]}
+    few = sorted(field.get("choices", ()))
+    low, high = (few[0], few[-1]) if few else (field["low"], field["high"])
+    name = path.split(".")[-1]
     return {
-        "id": ids.number(path),
-        "path": path,
-        "as": held,
-        "title": field["title"],
-        "low": low,
-        "high": high,
-        "whole": whole,
-        **more,
+        **found,
+        "as": "number",
+        "low": None if math.isinf(low) else low,
+        "high": None if math.isinf(high) else high,
+        "whole": field["type"] == "integer" or (bool(few) and all(isinstance(v, int) for v in few)),
+        "above": field.get("above", False),
+        "optional": field.get("optional", False),
+        "step": STEPS.get(name, _step(low, high) if field["type"] == "number" else 1),
+        "logarithmic": name in LOGARITHMIC,
+        "few": few or None,
     }
 
 
-def gallery(architectures: Sequence[Mapping[str, Any]], specs: Mapping[str, Spec], chosen: str) -> Component:
-    """The architectures by family, each with a small picture of who sees whom."""
-    families: dict[str, list[Mapping[str, Any]]] = {}
+def _step(low: float, high: float) -> float:
+    """A tenth of a range or less, as a power of ten."""
+    return 10.0 ** math.floor(math.log10((high - low) / 10)) if math.isfinite(high - low) and high > low else 1.0
+
+
+# --- the gallery -----------------------------------------------------------------------------------------------------------
+
+
+def gallery(architectures: Sequence[Mapping[str, Any]], specs: Mapping[str, Spec], chosen: str) -> list[Component]:
+    """The architectures by family, each with a small picture of who sees whom; a search where there are many."""
+    families: dict[str, list[Mapping[str, Any]]] = {name: [] for name in FAMILIES}
     for a in architectures:
         families.setdefault(a["family"], []).append(a)
-    return dmc.RadioGroup(
+    group = dmc.RadioGroup(
         id=ids.ARCHITECTURE,
         value=chosen,
-        children=[_family(name, members, specs, chosen) for name, members in families.items()],
+        children=[_family(name, members, specs, chosen) for name, members in families.items() if members],
         **{"aria-label": "Architecture"},
     )
+    search = html.Div(id=ids.SEARCH, className="search", hidden=len(architectures) <= MANY)
+    none = html.P("No architecture has these words.", className="note none-found", hidden=True)
+    return [search, group, none]
 
 
 def _family(name: str, members: Sequence[Mapping[str, Any]], specs: Mapping[str, Spec], chosen: str) -> Component:
-    icons = html.Span([glyph(specs[m["id"]]) for m in members], className="gl")
+    icons = html.Span([glyph(specs[m["id"]]) for m in members[:5]], className="gl", **{"aria-hidden": "true"})
     cards = [_card(m, specs[m["id"]]) for m in members]
     return html.Details([html.Summary([name, icons]), *cards], className="fam", open=any(m["id"] == chosen for m in members))
 
 
 def _card(architecture: Mapping[str, Any], spec: Spec) -> Component:
-    words = html.Span([html.B(architecture["name"]), html.I(_reads(spec))])
-    return dmc.RadioCard([glyph(spec), words], value=architecture["id"], className="arch", withBorder=False)
+    """`data-words`: what the search looks through."""
+    words = html.Span([html.B(architecture["name"]), html.I(reads(spec))])
+    searched = " ".join([architecture["name"], spec.id, reads(spec), spec.family, spec.summary, spec.paper]).lower()
+    card = dmc.RadioCard([glyph(spec), words], value=architecture["id"], className="arch", withBorder=False)
+    return html.Div(card, className="card", title=spec.summary, **{"data-architecture": spec.id, "data-words": searched})
 
 
-def _reads(spec: Spec) -> str:
-    """What a row reads, in a few words, from the architecture's relations."""
-    own = any(r.query == r.key == "t" for r in spec.relations)
-    source = any(r.query == "t" and r.key == "s" for r in spec.relations)
-    return "past + whole source" if own and source else "its own past" if own else "the source" if source else "its state alone"
+OWN = {
+    "causal": "its own past",
+    "past": "earlier rows",
+    "full": "every row",
+    "prefix": "a prefix, then its past",
+    "sliding": "a window around it",
+    "causal_sliding": "a window of its past",
+    "block": "its own block",
+    "causal_block": "its block's past",
+}
+
+
+def reads(spec: Spec) -> str:
+    """What a row reads, in a few words, from the architecture's relations and their own masks."""
+    decodes = any(r.query == "t" for r in spec.relations)
+    own = next((r for r in spec.relations if r.query == r.key == ("t" if decodes else "s")), None)
+    if any(r.query == "t" and r.key == "s" for r in spec.relations):
+        past = "past" if own and own.default.program == "causal" else OWN[own.default.program] if own else "state"
+        return f"{past} + whole source"
+    if own:
+        return OWN[own.default.program]
+    return "the source as one vector" if spec.capabilities.has_source else "its state alone"
 
 
 def glyph(spec: Spec) -> Component:
@@ -175,15 +193,25 @@ def _pattern(spec: Spec) -> list[list[float]]:
     cross = [r.default.dense(5, 5).tolist() for r in spec.relations if r.query == "t" and r.key == "s"]
     own = [r.default.dense(5, 5).tolist() for r in spec.relations if r.query == r.key == "t"]
     if not cross and not own:
+        own = [r.default.dense(5, 5).tolist() for r in spec.relations if r.query == r.key == "s"]
+    if not cross and not own and spec.capabilities.has_source:
+        return [[1.0 if c == 2 else 0.1 for c in range(5)] for _ in range(5)]  # all that is known of the source is one vector
+    if not cross and not own:
         return [[1.0 if c == r else 0.62 if c == r - 1 else 0.1 for c in range(5)] for r in range(5)]
     split = 2 if cross and own else 5 if cross else 0
     source = [[0.9 if seen else 0.1 for seen in row] for row in cross[0][:split]] if cross else []
     return source + [[(0.6 if cross else 0.9) if seen else 0.1 for seen in row] for row in (own[0][split:] if own else [])]
 
 
+# --- the scenario picker ---------------------------------------------------------------------------------------------------
+
+
 def presets(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The examples of all tasks, as groups of a Select; a value is "task/number"."""
-    return [
-        {"group": t["name"], "items": [{"value": f"{t['id']}/{i}", "label": p["name"]} for i, p in enumerate(t["presets"])]}
-        for t in tasks
-    ]
+    """The examples of all tasks, as groups of a Select; a value is "task/number". assets/options.js shows the note too."""
+    return [{"group": task["name"], "items": list(_examples(task))} for task in tasks]
+
+
+def _examples(task: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    kind = task["name"].partition(",")[0]
+    for i, preset in enumerate(task["presets"]):
+        yield {"value": f"{task['id']}/{i}", "label": f"{kind}: {preset['name']}", "name": preset["name"], "note": preset["note"]}

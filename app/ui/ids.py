@@ -12,18 +12,28 @@ SHARE: Final = "share"
 TOP_ACTIONS: Final = "top-actions"
 
 ARCHITECTURE: Final = "architecture"
-DEFAULTS: Final = "defaults"
-WEIGHTS_LINE: Final = "weights-line"
+SEARCH: Final = "search"
+VARIANT: Final = "variant"
+COUNT: Final = "count"
+WEIGHTS: Final = "weights"
 INPUT_TITLE: Final = "input-title"
+EXAMPLE: Final = "example"
+BATCH: Final = "batch"
 REQUESTS: Final = "requests"
 PRESET_NOTE: Final = "preset-note"
+TRAINING: Final = "training"
+POLICY: Final = "policy"
+POLICY_LINE: Final = "policy-line"
+SEED: Final = "seed"
 RESET: Final = "reset"
 RESET_ASK: Final = "reset-ask"
 RESET_WORDS: Final = "reset-words"
 KEEP: Final = "keep"
 READ_ONLY: Final = "read-only"
+HINTS: Final = "hints"
 NOTHING: Final = "nothing"
 NOTHING_WORDS: Final = "nothing-words"
+COLD: Final = "cold"
 
 PHASE: Final = "phase"
 BACK: Final = "back"
@@ -50,16 +60,6 @@ def slot(name: str) -> str:
     if name not in SLOTS:
         raise ValueError(f"slot {name!r} is unknown; allowed: {', '.join(SLOTS)}")
     return f"slot-{name}"
-
-
-def field(path: str, checked: bool = False) -> dict[str, str]:
-    """The id of the control for one field of the scenario, "training.learning_rate"; `checked`: one that is on or off."""
-    return {"type": "switch" if checked else "field", "path": path}
-
-
-def number(path: str) -> str:
-    """The id of the place where scripts put the number of one field."""
-    return f"number-{path}"
 
 
 def by_name() -> dict[str, str]:

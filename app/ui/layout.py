@@ -12,9 +12,10 @@ from dash import Dash, html
 from dash.development.base_component import Component
 from fastapi import FastAPI
 
-from app.session.scenario import Policy, Training, defaults
+from app.session.scenario import defaults
 from app.ui import bindings, controls, ids
-from models.catalogue import architectures
+from app.ui.parts import able, button, slot
+from app.ui.sections import setup
 
 ASSETS = Path(__file__).parents[2] / "assets"
 PLOTLY = "_dash-component-suites/plotly/package_data/plotly.min.js"
@@ -67,7 +68,8 @@ def page_data(app: Dash, catalogue: Mapping[str, Any]) -> dict[str, Any]:
         "fields": controls.fields(catalogue),
         "catalogue": {
             "architectures": [
-                {k: a[k] for k in ("id", "name", "config_schema", "phases", "tasks")} for a in catalogue["architectures"]
+                {k: a[k] for k in ("id", "name", "family", "config_schema", "phases", "tasks", "checkpoints", "capabilities")}
+                for a in catalogue["architectures"]
             ],
             "tasks": [{k: t[k] for k in ("id", "name", "presets")} for t in catalogue["tasks"]],
         },
@@ -81,7 +83,7 @@ def _embedded(data: Any) -> str:
 
 def layout(catalogue: Mapping[str, Any]) -> Component:
     """Top bar, set-up, stage, inspector, status bar; on a phone a bar of buttons and tabs."""
-    main = html.Main([_setup(catalogue), _stage(), _inspector()], className="main")
+    main = html.Main([setup(catalogue, FIRST), _stage(), _inspector()], className="main")
     app = html.Div([_top(catalogue), main, _status()], className="app")
     said = html.Div(id=ids.SAID, className="sr", role="status", **{"aria-live": "polite"})
     theme = {
@@ -93,29 +95,17 @@ def layout(catalogue: Mapping[str, Any]) -> Component:
     return dmc.MantineProvider([app, _phone(), said], id=ids.PROVIDER, theme=theme)
 
 
-def slot(name: str, **more: Any) -> Component:
-    """The empty place that a view goes into."""
-    return html.Div(id=ids.slot(name), className=f"slot slot-{name}", **more)
-
-
-def button(
-    words: str, act: str, id: str | None = None, *, icon: str = "", key: str = "", name: str = "btn", **more: Any
-) -> Component:
-    """A button with a sign before and its key after its words. `act`: what it does, a name in assets/start.mjs."""
-    parts = [html.I(className=f"icon {icon}", **{"aria-hidden": "true"})] if icon else []
-    parts += [html.Span(words, className="words")] if words else []
-    parts += [html.Kbd(key, **{"aria-hidden": "true"})] if key else []
-    named = {} if id is None else {"id": id}
-    return html.Button(parts, className=name, type="button", disable_n_clicks=True, **named, **more, **{"data-act": act})
-
-
 def _top(catalogue: Mapping[str, Any]) -> Component:
     picker = dmc.Select(
         id=ids.PRESET,
         data=controls.presets(catalogue["tasks"]),
         placeholder="Your own input",
-        maxDropdownHeight=420,
-        leftSection=html.Span("Scenario", className="dim hide-phone"),
+        searchable=True,
+        selectFirstOptionOnChange=True,
+        nothingFoundMessage="No example has these words",
+        renderOption={"function": "example"},
+        maxDropdownHeight=520,
+        leftSection=html.Span("Scenario", className="dim"),
         leftSectionWidth=74,
         className="picker",
         **{"aria-label": "Scenario: an example to begin from"},
@@ -124,6 +114,8 @@ def _top(catalogue: Mapping[str, Any]) -> Component:
         [
             html.H1([html.I(className="brand-mark", **{"aria-hidden": "true"}), html.Span("Lookback")], className="brand"),
             able(picker),
+            html.Div(id=ids.HINTS, className="hints", hidden=True),
+            html.P(id=ids.READ_ONLY, className="read-only", role="status", hidden=True),
             html.Span(className="sp"),
             html.Nav(html.Span("Stage", className="link here", **{"aria-current": "page"}), className="pages hide-phone"),
             html.Div(
@@ -137,94 +129,9 @@ def _top(catalogue: Mapping[str, Any]) -> Component:
     )
 
 
-def _setup(catalogue: Mapping[str, Any]) -> Component:
-    rail = [("model", "Model"), ("variant", "Variant"), ("input", "Input"), ("run", "Run"), ("detail", "Inspect")]
-    buttons = [
-        html.Button(
-            [html.I(className=f"icon {name}", **{"aria-hidden": "true"}), title],
-            type="button",
-            **{"data-rail": name, "aria-expanded": "false"},
-        )
-        for name, title in rail
-    ]
-    sections = [_model(catalogue), _variant(catalogue), _input(), _run()]
-    content = [html.Div(buttons, className="mini-rail"), html.P(id=ids.READ_ONLY, className="note", hidden=True), able(*sections)]
-    return html.Aside(content, className="setup", **{"aria-label": "Set-up"})
-
-
-def able(*controls: Component) -> Component:
-    """Controls of the writer: a page that reads along disables them together."""
-    return html.Fieldset(list(controls), className="able")
-
-
-def _section(name: str, title: list[Component | str] | str, aside: Component | None, *content: Any) -> Component:
-    head = html.Div([html.H2(title, className="h"), *([aside] if aside else [])], className="hh")
-    return html.Section([head, *content], **{"data-section": name})
-
-
-def _model(catalogue: Mapping[str, Any]) -> Component:
-    note = html.Span("icon = who sees whom", className="note")
-    return _section("model", "Architecture", note, controls.gallery(catalogue["architectures"], architectures(), FIRST))
-
-
-def _variant(catalogue: Mapping[str, Any]) -> Component:
-    panels = [
-        html.Dl(
-            list(controls.config(a["id"], a["config_schema"])), className="kv", hidden=a["id"] != FIRST, **{"data-for": a["id"]}
-        )
-        for a in catalogue["architectures"]
-    ]
-    weights = {"title": "Weights", "why": "shipped and trained, or drawn from the seed", "default": "trained"}
-    rows = [*controls.row("weights", {**weights, "type": "choice", "choices": ["trained", "random"]})]
-    return _section(
-        "variant",
-        "Variant",
-        button("Defaults", "defaults", ids.DEFAULTS, name="link small", **{"aria-label": "Reset the variant to its defaults"}),
-        *panels,
-        html.Dl(rows, className="kv"),
-        html.P(id=ids.WEIGHTS_LINE, className="note"),
-    )
-
-
-def _input() -> Component:
-    return _section(
-        "input",
-        ["Input: ", html.Span(id=ids.INPUT_TITLE)],
-        None,
-        html.Div(id=ids.REQUESTS),
-        html.P(id=ids.PRESET_NOTE, className="note"),
-    )
-
-
-def _run() -> Component:
-    row = html.Div(
-        [
-            button("Undo", "undo", name="btn sm", title="Take back the last change of the set-up (Ctrl+Z)"),
-            button("Reset run", "reset", ids.RESET, name="btn sm"),
-        ],
-        className="row actions",
-    )
-    sure = html.Div(
-        [
-            html.P(id=ids.RESET_WORDS, className="note"),
-            html.Div(
-                [button("Reset", "resetNow", name="btn sm"), button("Cancel", "keep", ids.KEEP, name="btn sm")], className="row"
-            ),
-        ],
-        id=ids.RESET_ASK,
-        role="alertdialog",
-        hidden=True,
-        **{"aria-labelledby": ids.RESET_WORDS},
-    )
-    seed = controls.row("seed", {**controls.SEED, "why": "of random weights, batches and draws"})
-    training, policy = controls.settings("training", Training), controls.settings("policy", Policy)
-    title = [html.Span("Training", className="in-train"), html.Span("Decoding", className="in-decode")]
-    settings = [html.Dl(list(training), className="kv in-train"), html.Dl(list(policy), className="kv in-decode")]
-    return _section("run", title, None, *settings, html.Dl(list(seed), className="kv"), row, sure)
-
-
 def _stage() -> Component:
-    read = html.Section([slot("sentence"), slot("read")], className="read", **{"aria-label": "Read"})
+    cold = html.P(id=ids.COLD, className="cold", role="status")
+    read = html.Section([cold, slot("sentence"), slot("read")], className="read", **{"aria-label": "Read"})
     work = html.Div([slot("training"), slot("map"), slot("charts"), slot("next")], className="work")
     nothing = html.Div(
         [html.P(id=ids.NOTHING_WORDS), button("Start a new run", "startNew", name="btn step")],

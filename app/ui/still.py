@@ -86,10 +86,6 @@ def _select(props: Mapping[str, Any]) -> str:
     return _element("select", _named(props, "still-select"), none + "".join(map(option, _options(props.get("data")))))
 
 
-def _switch(props: Mapping[str, Any]) -> str:
-    return _element("input", {**_named(props, "still-switch"), "type": "checkbox", "role": "switch"})
-
-
 def _radios(props: Mapping[str, Any]) -> str:
     return _element("div", {**_named(props, "still-radios"), "role": "radiogroup"}, markup(props.get("children")))
 
@@ -102,7 +98,6 @@ def _card(props: Mapping[str, Any]) -> str:
 CONTROLS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "SegmentedControl": _segments,
     "Select": _select,
-    "Switch": _switch,
     "RadioGroup": _radios,
     "RadioCard": _card,
 }

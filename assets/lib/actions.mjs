@@ -23,11 +23,11 @@ export class Actions {
     return this.store.world;
   }
 
-  /** What a person set: what was opened, with the changes that were sent and not answered yet.
+  /** What a person set: what was opened (or will be), with the changes that were sent and not answered yet.
    * @returns {any} */
   get scenario() {
     const { opened } = this.world;
-    return opened && Object.assign({}, opened.scenario, ...this.run.ahead);
+    return opened ? Object.assign({}, opened.scenario, ...this.run.ahead) : { ...this.run.first, ...this.run.early };
   }
 
   // ---- time
@@ -105,24 +105,13 @@ export class Actions {
 
   // ---- set-up
 
-  /** One field of the scenario: "seed", "training.learning_rate", "config.layers.ARCHITECTURE". An empty number means none.
+  /** One field of the scenario: "seed", "training.learning_rate", "config.layers".
    * @param {string} path @param {any} value */
   field(path, value) {
     const [group, name] = path.split(".");
-    const old = name ? this.scenario?.[group]?.[name] : this.scenario?.[group];
-    const next = this.typed(group, name, value);
-    if (!this.scenario || next === old) return;
-    if (next === undefined) return this.store.tell(["set-up"]); // an emptied control shows again what holds
-    return this.commands.change(name ? { [group]: { ...this.scenario[group], [name]: next } } : { [group]: next });
-  }
-
-  /** What a control gives, in the field's own type: a Select gives text, an emptied number gives "".
-   * @param {string} group @param {string} name @param {any} value */
-  typed(group, name, value) {
-    if (value === "" || value === null) return OPTIONAL.has(`${group}.${name}`) ? null : undefined;
-    if (group !== "config") return value;
-    const schema = this.architecture()?.config_schema.find((/** @type {any} */ f) => f.name === name);
-    return schema?.type === "choice" ? schema.choices.find((/** @type {any} */ c) => String(c) === String(value)) : value;
+    const old = name ? this.scenario[group]?.[name] : this.scenario[group];
+    if (value === old) return;
+    return this.commands.change(name ? { [group]: { ...this.scenario[group], [name]: value } } : { [group]: value });
   }
 
   /** @param {string} [id] @returns {any} */
@@ -135,9 +124,21 @@ export class Actions {
     if (id && id !== this.scenario?.architecture) return this.commands.change({ architecture: id });
   }
 
-  defaults() {
-    const config = Object.fromEntries(this.architecture()?.config_schema.map((/** @type {any} */ f) => [f.name, f.default]) ?? []);
-    return this.commands.change({ config });
+  /** To the weights as they were before the first update here, in the same phase. Nothing is lost: the history keeps what came after. */
+  async beforeUpdates() {
+    const first = [...this.world.history.values()].find((node) => node.parent === null);
+    const { phase } = this.world.moved;
+    const reply = await this.commands.go(first.id);
+    if (reply.ok && phase !== first.phase) await this.commands.enter(phase);
+  }
+
+  /** The example before or after the one that is shown, of the same task. @param {number} by */
+  nextExample(by) {
+    const { scenario } = this;
+    const count = this.catalogue.tasks.find((/** @type {any} */ t) => t.id === scenario.task)?.presets.length ?? 0;
+    const now = this.presetNow();
+    const at = now ? Number(now.split("/")[1]) : by > 0 ? -1 : 0;
+    if (count) return this.preset(`${scenario.task}/${(at + by + count) % count}`);
   }
 
   /** A task's example, "task/number": with the task's own architecture if this one does not have it.
@@ -209,5 +210,3 @@ export class Actions {
     this.repaint();
   }
 }
-
-const OPTIONAL = new Set(["training.clip_norm", "policy.top_k"]);

@@ -64,3 +64,13 @@ export function list(parent, items, key, create, update) {
   });
   for (const element of old.values()) element.remove();
 }
+
+/** Replace the children of an element, but never take one of them off the page: an input would lose the focus, and keys that a person types on.
+ * @param {HTMLElement} parent @param {HTMLElement[]} children @param {HTMLElement | null} kept */
+export function childrenAround(parent, children, kept) {
+  if (!kept || kept.parentNode !== parent || !children.includes(kept)) return parent.replaceChildren(...children);
+  const at = children.indexOf(kept);
+  for (const child of [...parent.children]) if (child !== kept) child.remove();
+  kept.before(...children.slice(0, at));
+  kept.after(...children.slice(at + 1));
+}

@@ -1,27 +1,34 @@
 // @ts-check
 /** The page's own frame: what its controls show follows the run; where-am-I, status, flyouts and tabs. */
 
-import { set, text as put } from "./dom.mjs";
-import { msg } from "./language.mjs";
-import { NumberField } from "./numbers.mjs";
-import { Requests, weightsLine } from "./requests.mjs";
-import { text } from "./text.mjs";
+import { h, set, text as put } from "./dom.mjs";
+import { Cold } from "./cold.mjs";
+import { Gallery } from "./gallery.mjs";
+import { counted, msg, named } from "./language.mjs";
+import { listenToFlyouts } from "./flyouts.mjs";
+import { Requests } from "./requests.mjs";
+import { SetUp } from "./setup.mjs";
 
 /** @typedef {import("./actions.mjs").Actions} Actions @typedef {import("./types").World} World */
 
 export class Frame {
-  /** @param {{actions: Actions, ids: Record<string, string>, fields: any[]}} o ids, fields: from app/ui/ids.py and controls.py */
+  /** @param {{actions: Actions, ids: Record<string, string>, fields: import("./setup.mjs").Described}} o ids, fields: from app/ui/ids.py and controls.py */
   constructor({ actions, ids, fields }) {
     this.actions = actions;
     this.store = actions.store;
     this.ids = ids;
-    this.fields = fields;
     /** What each control was last told, as text. @type {Map<string, string>} */
     this.told = new Map();
-    this.numbers = new Map(fields.filter((f) => f.as === "number").map((f) => [f.path, this.number(f)]));
-    this.requests = new Requests(this.element("REQUESTS"), (requests) => actions.requests(requests));
+    this.setUp = new SetUp({ actions, described: fields, element: (name) => this.element(name) });
+    this.gallery = new Gallery(this.element("SEARCH"), actions.catalogue.architectures);
+    this.requests = new Requests(this.element("REQUESTS"), () => actions.architecture().capabilities, (requests) => actions.requests(requests), (said) => this.effect(said));
+    /** What the last change of an input did, and the moment that it did it at. */
+    this.did = { said: "", at: -1 };
+    /** @type {Cold | null} until the first values are here */
+    this.cold = new Cold(this.element("COLD"));
+    this.examples();
     this.store.listen((parts) => this.changed(parts));
-    listenToPanels();
+    listenToFlyouts();
     this.changed(["opened", "moved", "playing", "connection"]);
   }
 
@@ -30,25 +37,32 @@ export class Frame {
     return document.getElementById(this.ids[name]);
   }
 
-  /** @param {any} field */
-  number(field) {
-    const place = /** @type {HTMLElement} */ (document.getElementById(field.id));
-    return new NumberField(place, problemOf(field.path), field, (value) => this.actions.field(field.path, value));
-  }
-
   /** @param {string[]} parts */
   changed(parts) {
     const has = (/** @type {string[]} */ ...names) => names.some((n) => parts.includes(n));
     const { world } = this.store;
+    if (this.cold && world.moved) this.warm();
     if (has("opened", "moved", "role", "connection", "refused")) this.requests.update(world);
-    if (has("opened", "moved")) weightsLine(this.element("WEIGHTS_LINE"), world);
-    if (has("opened", "refused", "set-up")) this.setUp();
-    if (has("refused")) this.refusals(world.refused ?? []);
+    if (has("refused")) this.requests.refusals(world.refused ?? []);
+    this.setUp.changed(parts);
+    if (has("opened", "refused", "set-up", "moved")) this.input();
     if (has("moved", "refused")) this.tell(this.ids.PHASE, { value: world.moved?.phase ?? null });
     if (has("opened", "moved", "playing", "connection", "role", "unit")) this.deck(world);
     if (has("opened", "moved", "connection", "role")) this.status(world);
     if (has("role", "connection", "opened")) this.may(world);
-    if (has("look")) this.tell(this.ids.THEME, { children: text.theme[world.look.theme], "aria-label": text.themeName[world.look.theme] });
+    if (has("look")) this.tellTheme(world.look.theme);
+  }
+
+  warm() {
+    this.cold?.end();
+    this.cold = null;
+  }
+
+  /** @param {"auto" | "light" | "dark"} theme */
+  tellTheme(theme) {
+    const words = { auto: msg`Theme`, light: msg`Light`, dark: msg`Dark` };
+    const names = { auto: msg`Theme: automatic`, light: msg`Theme: light`, dark: msg`Theme: dark` };
+    this.tell(this.ids.THEME, { children: words[theme], "aria-label": names[theme] });
   }
 
   /** Tell a control what to show, where it shows something else: telling it makes Dash draw it and call its binding, which
@@ -70,23 +84,40 @@ export class Frame {
     /** @type {any} */ (window).dash_clientside.set_props(id, { "data-told": JSON.stringify(value) });
   }
 
-  setUp() {
-    const { scenario } = this.actions;
+  /** What the input is: its title, its place among the task's examples, and what to look at or what its last change did. */
+  input() {
+    const { scenario, catalogue } = this.actions;
     if (!scenario) return;
-    for (const panel of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-for]"))) panel.hidden = panel.dataset.for !== scenario.architecture;
     this.tell(this.ids.ARCHITECTURE, { value: scenario.architecture });
-    this.tell(this.ids.PRESET, { value: this.actions.presetNow() });
-    for (const { id, path, as } of this.fields) {
-      const [group, name, of] = path.split(".");
-      const value = name ? scenario[group][name] : scenario[group];
-      if ((of && of !== scenario.architecture) || value === undefined) continue;
-      if (as === "number") this.numbers.get(path)?.show(value);
-      else this.tell(id, { [as === "checked" ? "checked" : "value"]: as === "text" ? String(value) : value });
-    }
-    const schema = this.actions.architecture()?.config_schema ?? [];
-    this.tell(this.ids.DEFAULTS, { disabled: schema.every((/** @type {any} */ f) => scenario.config[f.name] === f.default) });
-    put(this.element("PRESET_NOTE"), this.actions.presetNote());
-    put(this.element("INPUT_TITLE"), this.actions.catalogue.tasks.find((/** @type {any} */ t) => t.id === scenario.task)?.name ?? "");
+    this.gallery.show(scenario.architecture);
+    const now = this.actions.presetNow();
+    this.tell(this.ids.PRESET, { value: now });
+    const task = catalogue.tasks.find((/** @type {any} */ t) => t.id === scenario.task);
+    const [kind, ...more] = named(task?.name ?? "").split(", ");
+    const train = (this.store.world.moved?.phase ?? scenario.phase) === "train";
+    const { batch, batch_size } = scenario.training ?? {};
+    const drawn = train && batch === "task";
+    set(this.element("REQUESTS"), "hidden", drawn);
+    set(this.element("EXAMPLE"), "hidden", drawn);
+    const size = batch === "mine" ? scenario.requests.length : batch_size;
+    put(this.element("INPUT_TITLE"), train ? counted(size, "Batch: {0} sequence", "Batch: {0} sequences") : msg`Input: ${more.join(", ") || kind}`);
+    const note = this.did.at === this.store.world.moved?.at ? this.did.said : "";
+    put(this.element("PRESET_NOTE"), drawn ? msg`Drawn anew for each update, from the task and the seed.` : note || named(this.actions.presetNote()));
+  }
+
+  /** @param {string} said what a change of the input did to the next token */
+  effect(said) {
+    this.did = { said, at: this.store.world.moved?.at };
+    this.input();
+  }
+
+  /** One click to the task's next example. */
+  examples() {
+    const place = this.element("EXAMPLE");
+    const button = (/** @type {number} */ by, /** @type {string} */ sign, /** @type {string} */ name) =>
+      h("button", { type: "button", title: name, "aria-label": name, onclick: () => this.actions.nextExample(by) }, sign);
+    place.className = "stepper";
+    place.append(button(-1, "‹", msg`The example before`), button(1, "›", msg`The next example`));
   }
 
   /** What this page may do at all: a reader's controls are disabled, and a page without a run offers a new one.
@@ -99,16 +130,23 @@ export class Frame {
       set(group, "title", world.recording && group.disabled && msg`This is a recording`);
     }
     set(this.element("READ_ONLY"), "hidden", !reads);
-    put(this.element("READ_ONLY"), world.recording ? msg`This is a recording: the model is not in it, so nothing can be changed.` : this.actions.run.role === "reader" ? text.takeOverAsked : text.takeOver);
+    put(this.element("READ_ONLY"), this.readOnly(world));
     set(this.element("NOTHING"), "hidden", !nothing);
     put(this.element("NOTHING_WORDS"), world.reason);
+  }
+
+  /** Why nothing can be set here. @param {World} world */
+  readOnly(world) {
+    if (world.recording) return msg`This is a recording: the model is not in it, so nothing can be changed.`;
+    if (this.actions.run.role === "reader") return msg`Read only, because the address says role=reader. Open it without that to take over.`;
+    return msg`Read only: another page is in control. Load this page again to take over.`;
   }
 
   /** Ask once before a run with more than its first moment goes. */
   askReset() {
     const more = this.store.world.history.size - 1;
     if (more < 1) return this.actions.reset();
-    put(this.element("RESET_WORDS"), text.moments(more));
+    put(this.element("RESET_WORDS"), counted(more, "Reset run: {0} moment goes, with branches and training.", "Reset run: {0} moments go, with branches and training."));
     set(this.element("RESET_ASK"), "hidden", false);
     this.element("KEEP").focus();
   }
@@ -118,22 +156,6 @@ export class Frame {
     set(this.element("RESET_ASK"), "hidden", true);
     this.element("RESET").focus();
     if (reset) this.actions.reset();
-  }
-
-  /** Why the server refused a value, beside its field.
-   * @param {any[]} errors */
-  refusals(errors) {
-    const { architecture } = this.actions.scenario ?? {};
-    for (const { path } of this.fields) {
-      const error = errors.find((e) => path === e.field || path === `${e.field}.${architecture}`);
-      const said = error ? text.notAllowed(error.given, error.allowed) : "";
-      const number = this.numbers.get(path);
-      if (number && said) number.refuse(said);
-      else if (!number) {
-        put(problemOf(path), said);
-        set(problemOf(path), "hidden", !said);
-      }
-    }
   }
 
   /** @param {World} world */
@@ -146,70 +168,48 @@ export class Frame {
     for (const name of ["STEP", "STEP_PHONE"]) this.tell(this.ids[name], { disabled: !able || !!world.moved?.ended });
     for (const name of ["BACK", "BACK_PHONE"]) this.tell(this.ids[name], { disabled: !able || first });
     for (const name of ["PLAY", "PLAY_PHONE"]) this.tell(this.ids[name], { disabled: !able || (!!world.moved?.ended && !playing) });
-    put(/** @type {any} */ (document.querySelector(`#${this.ids.PLAY} .words`)), playing ? text.pause : text.play);
-    this.tell(this.ids.PLAY_PHONE, { "aria-label": playing ? text.pause : text.play });
+    put(/** @type {any} */ (document.querySelector(`#${this.ids.PLAY} .words`)), playing ? msg`Pause` : msg`Play`);
+    this.tell(this.ids.PLAY_PHONE, { "aria-label": playing ? msg`Pause` : msg`Play` });
     document.documentElement.toggleAttribute("data-playing", playing);
     this.tell(this.ids.RATE, { value: String(this.actions.rate) });
-    const whole = phase === "train" ? text.update : text.token;
-    this.tell(this.ids.UNIT, { value: this.actions.unit, data: [{ value: "step", label: whole }, ...["stage", "op"].map((u) => ({ value: u, label: u }))] });
+    const units = [{ value: "step", label: phase === "train" ? msg`update` : msg`token` }, { value: "stage", label: msg`stage` }, { value: "op", label: msg`op` }];
+    this.tell(this.ids.UNIT, { value: this.actions.unit, data: units });
     this.where(world);
   }
 
   /** @param {World} world */
-  where(world) {
-    const { moved } = world;
+  where({ moved }) {
     if (!moved) return;
     const last = moved.stages.findLast((/** @type {any} */ s) => s.ms !== null);
-    const step = moved.phase === "prefill" ? "" : ` ${moved.phase === "train" ? (moved.train?.update ?? moved.step) : moved.step}`;
-    const stage = moved.stage ? text.stage(moved.stage) : last?.rows ? text.rows(last.rows) : text.atStart;
-    put(this.element("WHERE"), text.phase[/** @type {"train"} */ (moved.phase)] + step);
+    const step = moved.phase === "train" ? (moved.train?.update ?? moved.step) : moved.step;
+    const places = { train: () => msg`Update ${step}`, prefill: () => msg`Prefill`, decode: () => msg`Decode ${step}` };
+    const stage = moved.stage ? msg`after ${moved.stage}` : last?.rows ? counted(last.rows, "{0} new row", "{0} new rows") : msg`at the start`;
+    put(this.element("WHERE"), places[/** @type {"train"} */ (moved.phase)]());
     put(this.element("WHERE_NOTE"), moved.phase === "train" && !moved.stage ? "" : stage);
   }
 
   /** @param {World} world */
   status(world) {
     const state = world.connection === "open" && world.role === "reader" ? "reader" : world.connection;
-    const reads = world.recording ? msg`A recording, ${world.opened?.device ?? ""}` : this.actions.run.role === "reader" ? text.readerAsked : text.reader;
-    const said = state === "reader" ? reads : state === "open" ? text.ready(world.opened?.device ?? "", world.moved?.forward_ms ?? 0) : state === "closed" ? `${text.closed}: ${world.reason}` : text[/** @type {"offline"} */ (state)];
-    put(this.element("STATUS"), said);
+    put(this.element("STATUS"), this.stateWords(world, state));
     set(this.element("STATUS_DOT"), "data-state", state);
     set(this.element("STATUS_RETRY"), "hidden", state !== "offline" && state !== "closed");
     document.documentElement.toggleAttribute("data-stale", world.connection === "offline" || world.connection === "closed");
   }
-}
 
-/** @param {string} path @returns {any} */
-const problemOf = (path) => document.querySelector(`[data-problem="${path}"]`);
+  /** @param {World} world @param {World["connection"] | "reader"} state */
+  stateWords(world, state) {
+    const ms = world.moved?.forward_ms ?? 0;
+    const device = world.opened?.device.replace(/^cpu$/, "CPU") ?? "";
+    switch (state) {
+      case "reader": return world.recording ? msg`A recording, ${device}` : this.actions.run.role === "reader" ? msg`Read only, as the address says` : msg`Read only: another page is in control`;
+      case "open": return ms ? msg`PyTorch, ${device}, ${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms forward` : msg`PyTorch, ${device}`;
+      case "closed": return msg`Not connected: ${world.reason}`;
+      case "offline": return msg`Connection lost, trying again`;
+      default: return msg`Connecting`;
+    }
+  }
+}
 
 /** @param {any} id @param {string} name of a property */
-const placeOf = (id, name) => `${typeof id === "string" ? id : `${id.type} ${id.path}`} ${name}`;
-
-/** Flyouts of the narrow set-up and tabs of the phone: plain switches on the page itself. */
-function listenToPanels() {
-  addEventListener("click", (event) => {
-    const target = /** @type {any} */ (event.target);
-    const rail = target.closest?.("[data-rail]");
-    const tab = target.closest?.("[data-tab-to]");
-    if (tab) showTab(tab.dataset.tabTo);
-    const setup = document.querySelector(".setup");
-    if (rail) flyout(setup, setup?.getAttribute("data-open") === rail.dataset.rail ? "" : rail.dataset.rail);
-    else if (setup && setup.getAttribute("data-open") !== "detail" && !setup.contains(target) && target.isConnected && !target.closest("[role=listbox], [data-portal]")) flyout(setup, "");
-  });
-  addEventListener("keydown", (event) => event.key === "Escape" && flyout(document.querySelector(".setup"), ""));
-}
-
-/** @param {Element | null} setup @param {string} name */
-function flyout(setup, name) {
-  setup?.setAttribute("data-open", name);
-  for (const button of document.querySelectorAll("[data-rail]")) button.setAttribute("aria-expanded", String(/** @type {any} */ (button).dataset.rail === name));
-}
-
-/** @param {string} name */
-function showTab(name) {
-  document.documentElement.dataset.tab = name;
-  for (const button of document.querySelectorAll("[data-tab-to]")) {
-    if (/** @type {any} */ (button).dataset.tabTo === name) button.setAttribute("aria-current", "page");
-    else button.removeAttribute("aria-current");
-  }
-  scrollTo(0, 0);
-}
+const placeOf = (id, name) => `${id} ${name}`;

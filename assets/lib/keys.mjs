@@ -2,7 +2,8 @@
 /** Keys that work anywhere on the page, except where a person types. */
 
 import { h } from "./dom.mjs";
-import { keys, text } from "./text.mjs";
+import { msg } from "./language.mjs";
+import { keys } from "./text.mjs";
 
 /** @typedef {import("./actions.mjs").Actions} Actions */
 
@@ -61,12 +62,17 @@ function ownKey(target, key) {
   return key.startsWith("Arrow") && !!target?.closest?.("[role=radiogroup], [role=slider], input, [data-arrows]");
 }
 
-/** The sheet of all keys. @returns {() => void} opens it */
-export function helpSheet() {
+/** The sheet of all keys, and the way back to the first hints. @param {() => void} hints @returns {() => void} opens it */
+export function helpSheet(hints) {
+  const again = () => {
+    dialog.close();
+    hints();
+  };
   const dialog = h("dialog", { class: "keys", "aria-labelledby": "keys-title" },
-    h("div", { class: "ph" }, h("h2", { class: "h", id: "keys-title" }, text.keysTitle), h("span", { class: "sp" }),
-      h("button", { class: "btn sm", type: "button", onclick: () => dialog.close() }, text.close)),
-    h("dl", { class: "keylist" }, keys().map(([key, what]) => [h("dt", null, h("kbd", null, key)), h("dd", null, what)])));
+    h("div", { class: "ph" }, h("h2", { class: "h", id: "keys-title" }, msg`Keys`), h("span", { class: "sp" }),
+      h("button", { class: "btn sm", type: "button", onclick: () => dialog.close() }, msg`Close`)),
+    h("dl", { class: "keylist" }, keys().map(([key, what]) => [h("dt", null, h("kbd", null, key)), h("dd", null, what)])),
+    h("button", { class: "link hints-again", type: "button", onclick: again }, msg`Show the first hints again`));
   dialog.addEventListener("click", (/** @type {MouseEvent} */ e) => e.target === dialog && dialog.close());
   document.body.append(dialog);
   return () => (dialog.open ? dialog.close() : dialog.showModal());

@@ -23,6 +23,9 @@ export function counted(n, one, many) {
   return filled(n === 1 ? one : many, [n.toLocaleString("en")]).join("");
 }
 
+/** A text that comes from the server (a title, a note). @param {string} english */
+export const named = (english) => words[english] ?? english;
+
 /** @param {TemplateStringsArray} strings */
 const keyOf = (strings) => strings.reduce((all, s, i) => `${all}{${i - 1}}${s}`);
 

@@ -32,6 +32,8 @@ export class Run {
     this.open = 0;
     /** Changes of the scenario that were sent and not answered yet, oldest first. @type {Record<string, any>[]} */
     this.ahead = [];
+    /** What a person set before a run was there. @type {Record<string, any>} */
+    this.early = {};
     /** What waits a moment, so that many changes are told once. @type {any} */
     this.lookTimer = 0;
     /** @type {any} */
@@ -114,6 +116,8 @@ export class Run {
 
   /** @param {any} event */
   opened(event) {
+    if (Object.keys(this.early).length) this.commands.change(this.early);
+    this.early = {};
     const view = this.joining || this.store.world.role === "reader" ? taken(event.view) : {};
     this.store.set({ look: fitting({ ...this.store.world.look, ...view }, event) });
   }
@@ -161,10 +165,11 @@ export class Run {
   /** Every command of the page goes through here.
    * @param {Record<string, any>} command @returns {Promise<Reply>} */
   async send(command) {
+    if (command.kind === "change" && !this.store.world.opened) return this.later(command.fields);
     const send = () => this.socket.send(command, { again: command.kind !== "watch" });
     if (ASKING.has(command.kind)) return send();
-    if (command.kind === "change") this.ahead.push(command.fields);
-    const settled = () => (this.ahead = this.ahead.filter((fields) => fields !== command.fields));
+    if (command.kind === "change") this.awaits([...this.ahead, command.fields]);
+    const settled = () => command.kind === "change" && this.awaits(this.ahead.filter((fields) => fields !== command.fields));
     return this.during(send, settled);
   }
 
@@ -179,6 +184,19 @@ export class Run {
       this.changed();
     } else if (reply.errors.length) this.refuse(reply.errors);
     return reply;
+  }
+
+  /** @param {Record<string, any>[]} changes that were sent and not answered yet */
+  awaits(changes) {
+    this.ahead = changes;
+    this.store.tell(["set-up"]);
+  }
+
+  /** A change of a run that is not there yet is made when it is. @param {Record<string, any>} fields @returns {Reply} */
+  later(fields) {
+    Object.assign(this.early, fields);
+    this.store.tell(["set-up"]);
+    return { ok: true, errors: [] };
   }
 
   begun() {

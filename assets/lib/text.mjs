@@ -1,9 +1,9 @@
 // @ts-check
-/** Words of the page's frame that scripts write, in one place. (Words of the layout: app/ui/layout.py and controls.py.) */
+/** What the sheet of keys says. */
 
 import { msg } from "./language.mjs";
 
-/** The sheet of keys: what is pressed, and what it does. @returns {[string, string][]} */
+/** What is pressed, and what it does. @returns {[string, string][]} */
 export const keys = () => [
   [msg`→ or .`, msg`Step`],
   [msg`← or ,`, msg`Back`],
@@ -15,53 +15,8 @@ export const keys = () => [
   ["[ ]", msg`Layer before, next layer`],
   ["{ }", msg`Head before, next head`],
   [msg`Arrows in the map`, msg`Move the cell; Enter locks it, X hides or shows it`],
+  [msg`Arrows on a token`, msg`Go on; with Shift they move the token, Enter edits it`],
   ["Esc", msg`Unlock`],
   ["Ctrl+Z", msg`Undo the last change of the set-up`],
   ["?", msg`These keys`],
 ];
-
-export const text = {
-  keysTitle: "Keys",
-  close: "Close",
-  phase: { train: "Update", prefill: "Prefill", decode: "Decode" },
-  rows: (/** @type {number} */ n) => (n === 1 ? "1 new row" : `${n} new rows`),
-  stage: (/** @type {string} */ stage) => `after ${stage}`,
-  atStart: "at the start",
-  reader: "Read only: another page is in control",
-  readerAsked: "Read only, as the address says",
-  takeOver: "Read only: another page is in control. Load this page again to take over.",
-  takeOverAsked: "Read only, because the address says role=reader. Open it without that to take over.",
-  moments: (/** @type {number} */ n) => `Reset run: ${n === 1 ? "1 moment goes" : `${n.toLocaleString("en")} moments go`}, with branches and training.`,
-  play: "Play",
-  pause: "Pause",
-  offline: "Connection lost, trying again",
-  connecting: "Connecting",
-  closed: "Not connected",
-  ready: (/** @type {string} */ device, /** @type {number} */ ms) => `PyTorch, ${device}${ms ? `, ${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms forward` : ""}`,
-  parameters: (/** @type {number} */ n) => `${n.toLocaleString("en")} parameters`,
-  request: (/** @type {number} */ i) => String.fromCharCode(65 + i),
-  source: "Source",
-  prefix: "Known target prefix",
-  prompt: "Prompt",
-  learned: "Target (to be learned)",
-  addRequest: "Add a request",
-  removeRequest: "Remove",
-  addToken: "Add a token",
-  chip: (/** @type {string} */ name, /** @type {number} */ i, /** @type {number} */ n) => `Token ${i + 1} of ${n}: ${name}`,
-  chipHelp: "Enter edits, Delete removes, Insert adds one before, arrows move.",
-  unknown: "not in the vocabulary, read as <unk>",
-  special: "special token",
-  edit: "Token text; several words become several tokens",
-  notAllowed: (/** @type {any} */ given, /** @type {string} */ allowed) => `${given === "" ? "Nothing" : given} was given; allowed: ${allowed}.`,
-  remove: "Remove",
-  insert: "Insert before",
-  specials: "Special",
-  tooFew: (/** @type {string} */ what) => `${what}: 0 tokens given; allowed: 1 to 128. Keep at least one.`,
-  tooMany: (/** @type {string} */ what, /** @type {number} */ n) => `${what}: ${n} tokens given; allowed: at most 128. Nothing was changed.`,
-  update: "update", token: "token",
-  theme: { auto: "Theme", light: "Light", dark: "Dark" },
-  themeName: { auto: "Theme: automatic", light: "Theme: light", dark: "Theme: dark" },
-  trained: "trained", random: "random",
-  steps: (/** @type {number} */ n) => `${n.toLocaleString("en")} steps`,
-  updates: (/** @type {number} */ n) => (n === 1 ? "1 update here" : `${n.toLocaleString("en")} updates here`),
-};

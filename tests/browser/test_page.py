@@ -52,6 +52,7 @@ def test_a_reader_follows_and_cannot_step(window: Window, context: BrowserContex
     assert reader.page.locator("#step").is_disabled()
     assert "Read only" in reader.page.locator("#status").inner_text()
     assert "Open it without that to take over" in reader.page.locator("#read-only").inner_text()
+    reader.page.locator("[data-more=policy] summary").click()
     for name in ("Layers", "Temperature", "Scenario: an example to begin from"):
         assert reader.page.get_by_role("textbox", name=name).is_disabled(), name
     assert reader.problems == []
@@ -221,8 +222,14 @@ def test_the_page_splits_text_as_the_server_does(window: Window) -> None:
         "don't n'importe n' x",
         "e\u0301te\u0301 <unk>!",
     ]
-    got = window.page.evaluate("async (texts) => texts.map((await import('/assets/lib/tokens.mjs')).tokenize)", texts)
-    assert got == [tasks()["translation"].tokenize(t) for t in texts]
+    split = """async ([texts, words]) => {
+      const {tokenize, splittingOf} = await import('/assets/lib/tokens.mjs');
+      return texts.map((t) => tokenize(t, splittingOf(words)));
+    }"""
+    for task in tasks().values():
+        words = (task.source or task.target).words[4:]
+        given = texts if task.id in ("translation", "language_model") else ["".join(words[:20]), " ".join(words[3:9])]
+        assert window.page.evaluate(split, [given, words]) == [task.tokenize(t) for t in given], task.id
 
 
 def test_the_set_up_changes_the_model_and_can_be_reset(window: Window) -> None:
@@ -230,10 +237,11 @@ def test_the_set_up_changes_the_model_and_can_be_reset(window: Window) -> None:
     layers.fill("3")
     layers.press("Enter")
     window.until("lookback.store.world.opened.scenario.config.layers === 3")
-    window.until("document.querySelector('#weights-line').textContent.startsWith('random')")
-    window.press("Reset the variant to its defaults")
-    window.until("document.querySelector('#weights-line').textContent.startsWith('trained')")
+    window.until("document.querySelector('#weights-line').textContent.startsWith('Random')")
+    window.press("Reset Layers to 2")
+    window.until("document.querySelector('#weights-line').textContent.startsWith('Trained')")
     assert layers.input_value() == "2"
+    assert not window.page.get_by_role("button", name="Reset Layers to 2").is_visible()
     window.page.get_by_role("radio", name="Decoder-only").click()
     window.until("lookback.store.world.opened.scenario.architecture === 'decoder_only'")
     window.until("lookback.store.world.moved.requests[0].source === null")
@@ -243,8 +251,8 @@ def test_the_set_up_changes_the_model_and_can_be_reset(window: Window) -> None:
 def test_a_value_that_the_server_refuses_is_refused_beside_its_field(window: Window) -> None:
     heads = window.page.get_by_role("textbox", name="Heads")
     heads.fill("5")
-    heads.press("Enter")
     window.page.get_by_role("alert").filter(has_text="5 was given; allowed: a divisor of the model width 64").wait_for()
+    heads.press("Enter")
     assert (heads.get_attribute("aria-invalid"), heads.input_value()) == ("true", "5")
     assert window.world("opened.scenario.config.heads") == 4
     heads.press("Escape")
@@ -266,7 +274,7 @@ def test_numbers_are_read_as_typed_or_refused_beside_the_field(window: Window) -
     assert rate.get_attribute("aria-invalid") == "true"
     assert window.world("opened.scenario.training.learning_rate") == 1e-5
     rate.fill("0.01")
-    window.page.get_by_role("textbox", name="Batch size").fill("2.5")
+    window.page.get_by_role("textbox", name="Sequences").fill("2.5")
     window.until("lookback.store.world.opened.scenario.training.learning_rate === 0.01")
     assert not problem.is_visible()
     rate.focus()
@@ -282,6 +290,7 @@ def test_a_field_set_while_the_server_is_busy_is_not_lost(browser: Browser, tmp_
         window = Window(context.new_page(), server.address).open()
         server.process.send_signal(signal.SIGSTOP)
         window.page.get_by_text("Train", exact=True).first.click()
+        window.page.locator("[data-more=policy] summary").click()
         for name, value in (("Temperature", "3"), ("Limit", "9")):
             window.page.get_by_role("textbox", name=name).fill(value)
             window.page.keyboard.press("Enter")
@@ -297,6 +306,7 @@ def test_a_field_set_while_the_server_is_busy_is_not_lost(browser: Browser, tmp_
 
 
 def test_changes_and_undos_in_quick_succession_end_where_they_should(window: Window) -> None:
+    window.page.locator("[data-more=policy] summary").click()
     temperature = window.page.get_by_role("textbox", name="Temperature")
     for value in ("0.5", "1.5"):
         temperature.fill(value)
@@ -378,7 +388,7 @@ def test_at_every_size_and_zoom_all_can_be_reached(blank: Window, size: tuple[in
     blank.page.set_viewport_size({"width": size[0], "height": size[1]})
     blank.open()
     assert blank.page.evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
-    phone = size[0] < 900
+    phone = size[0] <= 720
     names = ["Decode", "op"]
     controls = [blank.page.locator("#step-phone" if phone else "#step"), blank.page.locator("#play-phone" if phone else "#play")]
     controls += [blank.page.get_by_text(n, exact=True).first for n in names] + [blank.page.locator("#rate")]

@@ -47,8 +47,11 @@ def test_weights_are_trained_only_where_a_checkpoint_fits() -> None:
 
 def test_values_that_depend_on_each_other_are_told() -> None:
     spec = architectures()["encoder_decoder"]
-    assert allowed(spec, {"d_model": 64}) == {"heads": [1, 2, 4, 8]}
-    assert allowed(spec, {"d_model": 96, "heads": 3}) == {"heads": [1, 2, 3, 4, 6, 8], "d_model": [48, 96]}
+    words = "a divisor of the model width 64, which the heads share evenly"
+    assert allowed(spec, {"d_model": 64}) == {"heads": {"values": [1, 2, 4, 8], "words": words}}
+    both = allowed(spec, {"d_model": 96, "heads": 3})
+    assert {name: found["values"] for name, found in both.items()} == {"heads": [1, 2, 3, 4, 6, 8], "d_model": [48, 96]}
+    assert both["d_model"]["words"] == "", "the check blames the heads"
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ def _check(config: _Config) -> list[tuple[str, object, str]]:
 
 def test_a_switch_that_depends_on_a_number_is_told_and_long_ranges_are_left_to_the_check() -> None:
     spec = dataclasses.replace(architectures()["decoder_only"], config=_Config, check=_check)
-    assert allowed(spec, {"units": 3}) == {"residual": [False]}
+    assert allowed(spec, {"units": 3}) == {"residual": {"values": [False], "words": "false with odd units"}}
     assert allowed(spec, {"units": 4, "residual": True}) == {}
 
 

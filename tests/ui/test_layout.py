@@ -6,18 +6,21 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import dash_mantine_components as dmc
 import pytest
-from dash import Dash
+from dash import Dash, html
 from dash.development.base_component import Component
 from fastapi import FastAPI
 
 from app.session.catalogue_view import catalogue
 from app.session.scenario import defaults, parse
 from app.ui import controls, ids, layout
+from models import Relation, Spec
 from models.catalogue import architectures
+from models.parts.visibility import PROGRAMS, Visibility
 
 START = (layout.ASSETS / "start.mjs").read_text()
 
@@ -52,7 +55,6 @@ def test_every_id_that_the_scripts_are_told_is_on_the_page(page: Dash) -> None:
     there = {str(c.id) for c in _all(page.layout) if getattr(c, "id", None) is not None}
     data = _data(page.index_string)
     assert set(data["ids"].values()) <= there
-    assert {str(f["id"]) for f in data["fields"]} <= there
 
 
 def test_there_is_a_place_for_each_slot_that_a_view_may_name(page: Dash) -> None:
@@ -72,7 +74,7 @@ def test_every_button_and_every_binding_has_its_script(page: Dash) -> None:
     assert {a for a in acts if not re.search(rf"\b{a}\b", table)} == set()
     bound = {c["clientside_function"]["function_name"] for c in page.callback_map.values() if "clientside_function" in c}
     bound |= {c["clientside_function"]["function_name"] for c in page._callback_list if c.get("clientside_function")}
-    assert bound == {"unit", "rate", "phase", "architecture", "preset", "field"}
+    assert bound == {"unit", "rate", "phase", "architecture", "preset"}
     assert {name for name in bound if not re.search(rf"^    {name}[:,]", START, re.MULTILINE)} == set()
 
 
@@ -94,26 +96,46 @@ def test_the_first_scenario_is_a_valid_one(page: Dash) -> None:
     assert parse(scenario) == defaults("encoder_decoder")
 
 
-def test_a_field_of_each_type_gets_the_control_that_fits() -> None:
-    assert isinstance(controls.control("config.tied.x", {"type": "boolean", "title": "Tied", "default": True}), dmc.Switch)
-    few = controls.control("config.norm.x", {"type": "choice", "title": "Norm", "default": "post", "choices": ["post", "pre"]})
-    many = controls.control("config.d.x", {"type": "choice", "title": "d", "default": 64, "choices": [16, 32, 64, 128]})
-    assert isinstance(few, dmc.SegmentedControl)
-    assert isinstance(many, dmc.Select)
-    assert many.value == "64"
-    number = controls.control("config.layers.x", {"type": "integer", "title": "Layers", "default": 2, "low": 1, "high": 6})
-    assert number.id == "number-config.layers.x"
+FIELDS = controls.fields(catalogue())
 
 
-def test_every_field_has_a_place_for_its_problem(page: Dash) -> None:
-    places = {getattr(c, "data-problem", None) for c in _all(page.layout)} - {None}
-    assert places == {f["path"] for f in _data(page.index_string)["fields"]}
+def test_a_field_of_each_type_says_which_control_fits() -> None:
+    of = {"title": "x", "why": "y"}
+    described = controls._field("config.tied", {**of, "type": "boolean", "default": True})
+    assert described == {"path": "config.tied", **of, "default": True, "as": "switch"}
+    words = controls._field("config.position", {**of, "type": "choice", "default": "rope", "choices": ["rope", "sinusoidal"]})
+    assert words["as"] == "choice"
+    assert words["choices"] == [{"value": "rope", "label": "rope"}, {"value": "sinusoidal", "label": "sine"}]
+    few = controls._field("config.d", {**of, "type": "choice", "default": 64, "choices": [64, 16, 32]})
+    assert (few["as"], few["few"], few["low"], few["high"], few["whole"]) == ("number", [16, 32, 64], 16, 64, True)
+    whole = controls._field("config.layers", {**of, "type": "integer", "default": 2, "low": 1, "high": 6})
+    assert (whole["as"], whole["few"], whole["step"], whole["low"], whole["high"]) == ("number", None, 1, 1, 6)
+    share = controls._field("config.dropout", {**of, "type": "number", "default": 0.1, "low": 0.0, "high": 0.9})
+    assert (share["whole"], share["step"]) == (False, 0.01)
+
+
+def test_fields_beyond_the_first_wait_where_there_are_two_or_more_of_them() -> None:
+    schema = [{"name": str(i), "title": "", "why": "", "type": "boolean", "default": True} for i in range(7)]
+    later = [[f["more"] for f in controls._some_later("config", controls._config(schema[:n]))] for n in (4, 5, 7)]
+    assert later == [[False] * 4, [False] * 5, [False] * 4 + [True] * 3]
+
+
+def test_every_field_of_a_scenario_has_a_description(page: Dash) -> None:
+    assert _data(page.index_string)["fields"] == json.loads(json.dumps(FIELDS))
+    scenario = defaults("encoder_decoder").model_dump(mode="json")
+    for group in ("training", "policy"):
+        assert {f["path"] for f in FIELDS[group]} == {f"{group}.{name}" for name in scenario[group]}
+        assert all(f["default"] == scenario[group][f["path"].split(".")[1]] for f in FIELDS[group])
+    for name, described in FIELDS["config"].items():
+        config = defaults(name).config
+        assert {f["path"]: f["default"] for f in described} == {f"config.{k}": v for k, v in config.items()}
+        assert all(f["title"] and f["why"] for f in described)
 
 
 @pytest.mark.parametrize("group", ["training", "policy"])
 def test_settings_have_the_ranges_that_the_scenario_accepts(group: str) -> None:
     scenario = defaults("encoder_decoder").model_dump(mode="json")
-    numbers = [f for f in controls.fields(catalogue()) if f["path"].startswith(group) and f["as"] == "number"]
+    numbers = [f for f in FIELDS[group] if f["as"] == "number"]
     assert numbers
     for field in numbers:
         ends = {"low": (field["low"], field["low"] - 1), "high": (field["high"], field["high"] and field["high"] * 10)}
@@ -127,6 +149,61 @@ def test_settings_have_the_ranges_that_the_scenario_accepts(group: str) -> None:
                 parse({**scenario, group: {**scenario[group], name: beyond}})
         if field["optional"]:
             assert parse({**scenario, group: {**scenario[group], name: None}})
+
+
+def _many() -> tuple[list[dict[str, Any]], dict[str, Spec]]:
+    """Twenty-five architectures in five families, of every kind of visibility."""
+    t, s, cross = (r for r in (_relation("t", "t", "causal"), _relation("s", "s", "full"), _relation("t", "s", "full")))
+    kinds = [(), (t,), (s,), (cross,), (t, cross), (_relation("t", "t", "causal_sliding", 2),)]
+    families = (*controls.FAMILIES[::-1], "Something else")[:5]
+    specs = {}
+    for i in range(25):
+        base = architectures()["decoder_only"]
+        specs[f"a{i}"] = replace(base, id=f"a{i}", name=f"Model {i}", family=families[i % 5], relations=kinds[i % len(kinds)])
+    return [{"id": x.id, "name": x.name, "family": x.family} for x in specs.values()], specs
+
+
+def _relation(query: Any, key: Any, program: str, parameter: int = 0) -> Relation:
+    return Relation("r", "r", query, key, Visibility(program, parameter), "r")
+
+
+def test_a_gallery_of_many_is_in_order_of_families_with_one_open_and_a_search() -> None:
+    found, specs = _many()
+    search, group, _ = controls.gallery(found, specs, "a7")
+    families = [c for c in _all(group) if isinstance(c, html.Details)]
+    titles = [f.children[0].children[0] for f in families]
+    assert titles == [name for name in controls.FAMILIES if name in titles]
+    assert [f.open for f in families].count(True) == 1
+    assert not search.hidden
+    assert len([c for c in _all(group) if isinstance(c, dmc.RadioCard)]) == 25
+    assert controls.gallery(found[:3], specs, "a1")[0].hidden
+
+
+def test_what_a_row_reads_is_said_in_a_few_words() -> None:
+    _, specs = _many()
+    assert [controls.reads(specs[f"a{i}"]) for i in range(6)] == [
+        "its state alone",
+        "its own past",
+        "every row",
+        "state + whole source",
+        "past + whole source",
+        "a window of its past",
+    ]
+    assert set(controls.OWN) == set(PROGRAMS)
+    one = replace(specs["a0"], capabilities=replace(specs["a0"].capabilities, has_source=True))
+    assert controls.reads(one) == "the source as one vector"
+    assert [row[2] for row in controls._pattern(one)] == [1.0] * 5
+    window = controls._pattern(specs["a5"])
+    assert all((window[r][c] > 0.5) == (0 <= r - c <= 2) for r in range(5) for c in range(5))
+    assert min(min(row) for row in controls._pattern(specs["a2"])) > 0.5
+
+
+def test_examples_are_grouped_by_task_with_what_to_look_at() -> None:
+    groups = controls.presets(catalogue()["tasks"])
+    assert [g["group"] for g in groups] == [t["name"] for t in catalogue()["tasks"]]
+    first = next(g for g in groups if "French" in g["group"])["items"][0]
+    assert first["label"] == "Translation: The black cat"
+    assert all(item["note"] for g in groups for item in g["items"])
 
 
 def test_an_icon_is_what_the_architecture_may_read() -> None:

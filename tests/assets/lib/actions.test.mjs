@@ -75,25 +75,25 @@ test("a field sends its whole group; the same value sends nothing", () => {
   ]);
 });
 
-test("an emptied number means none where that is allowed, and else nothing is sent", () => {
-  const { actions, sent } = acting();
-  actions.field("training.clip_norm", "");
-  actions.field("policy.top_k", "");
-  actions.field("training.learning_rate", "");
-  assert.deepEqual(sent, [{ kind: "change", fields: { training: { learning_rate: 0.001, clip_norm: null } } }]);
+test("before a run is there, what is set is that of the first scenario", () => {
+  const { actions, store } = acting();
+  store.world.opened = null;
+  Object.assign(actions.run, { first: scenario, early: { seed: 9 } });
+  assert.deepEqual([actions.scenario.seed, actions.scenario.task], [9, "mt"]);
 });
 
-test("a choice goes out in the type that its schema has", () => {
+test("the next example is one of the same task, from the last to the first", () => {
   const { actions, sent } = acting();
-  actions.field("config.d_model", "32");
-  actions.field("config.tied", false);
-  assert.deepEqual(sent.map((c) => c.fields.config), [{ layers: 2, d_model: 32, tied: true }, { layers: 2, d_model: 64, tied: false }]);
+  actions.nextExample(1);
+  actions.nextExample(-1);
+  assert.deepEqual(sent.map((c) => c.fields.requests[0].source), [["dog"], ["dog"]]);
 });
 
-test("defaults are those of the schema", () => {
-  const { actions, sent } = acting();
-  actions.defaults();
-  assert.deepEqual(sent, [{ kind: "change", fields: { config: { layers: 2, d_model: 64, tied: true } } }]);
+test("back to the weights before the first update is a move to the first moment, in the same phase", async () => {
+  const { actions, store, sent } = acting();
+  store.set({ history: new Map([[4, { id: 4, parent: null, phase: "train" }], [5, { id: 5, parent: 4, phase: "decode" }]]) });
+  await actions.beforeUpdates();
+  assert.deepEqual(sent, [{ kind: "go", moment: 4 }, { kind: "enter", phase: "decode" }]);
 });
 
 test("an example of this task changes the requests; one of another task brings its architecture", () => {

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { weightsWords } from "../../../assets/lib/weights.mjs";
+
+const shipped = [{ task: "mt", config: { layers: 2, heads: 4 } }];
+const world = ({ kind = "trained", source = { steps: 2000, loss: 0.000333 }, config = { heads: 4, layers: 2 }, task = "mt", updates = 0 }) => ({
+  opened: { scenario: { seed: 7, task, config }, weights: { kind, source } }, moved: { updates },
+});
+
+test("trained weights say how they came about", () => {
+  assert.deepEqual(weightsWords(world({}), shipped), { said: "Trained: 2,000 updates, loss 0.00033.", note: "Other variants begin untrained.", way: null });
+});
+
+test("random weights offer the way to the trained ones, by themselves or with their variant", () => {
+  const random = (more) => weightsWords(world({ kind: "random", source: { seed: 7 }, ...more }), shipped);
+  assert.deepEqual([random({}).said, random({}).way?.act], ["Random, drawn from seed 7.", "trained"]);
+  assert.equal(random({ config: { layers: 3, heads: 4 } }).way?.act, "shipped");
+  assert.deepEqual([random({ task: "other" }).way, random({ task: "other" }).note], [null, "No trained ones are shipped for it."]);
+});
+
+test("weights that were changed here say how often and offer what was before", () => {
+  const { said, way } = weightsWords(world({ updates: 1 }), shipped);
+  assert.deepEqual([said, way], ["Changed here by 1 update.", { title: "Back to the trained weights", act: "before" }]);
+  assert.equal(weightsWords(world({ updates: 12, kind: "random" }), shipped).way?.title, "Back to the random draw");
+});
