@@ -67,7 +67,7 @@ function shelf(bank, b, requests, banks) {
   const name = bankName(bank);
   const title = count < 2 ? name : banks > 1 ? msg`${requestName(b)}: ${name}` : msg`Request ${requestName(b)}`;
   const now = bytes(bank.bytes / count);
-  const note = !bank.grows ? msg`${now}, fixed` : count > 1 ? (places[next(places)]?.state === "padded" ? msg`${now}, next write: row ${next(places)}, over padding` : msg`${now}, next write: row ${next(places)}`) : msg`${now}, +${bytes(bank.perRow)} a row`;
+  const note = !bank.grows ? msg`${now}, fixed` : count > 1 ? (places[next(places)]?.state === "padded" ? msg`next write: row ${next(places)}, over padding` : msg`next write: row ${next(places)}`) : msg`${now}, +${bytes(bank.perRow)} a row`;
   return { ...bank, request: b, title, note, places, reserved: bank.grows ? reserve(Math.max(places.length, next(places) + 1), 6) : Math.max(places.length, 1) };
 }
 

@@ -19,16 +19,17 @@ export function overview(geo, width, rows, scrolled) {
  * @param {Overview} o @param {Layout} geo @param {number} x */
 export const scrollTo = (o, geo, x) => ((x - o.x) / o.width) * o.rows * geo.slot - ((o.to - o.from) * geo.slot) / 2;
 
-/** @param {CanvasRenderingContext2D} g @param {Overview} o @param {Layout} geo @param {KeyRead[]} reads @param {number} most @param {number} row @param {number} top the key that is read most */
-export function minimap(g, o, geo, reads, most, row, top) {
+/** @param {CanvasRenderingContext2D} g @param {Overview} o @param {Layout} geo @param {KeyRead[]} reads @param {number} row @param {number} top the key that is read most: its bar is the tallest */
+export function minimap(g, o, geo, reads, row, top) {
   const [height, each] = [geo.map, o.width / o.rows];
   const at = (/** @type {number} */ i) => o.x + i * each;
   g.fillStyle = draw.css("--sunk");
   g.fillRect(o.x, 0, o.width, height);
   g.fillStyle = draw.css("--v-fill");
   for (const r of reads) {
-    if (!(r.amount / most > FAINT)) continue;
-    const tall = Math.max(1.5, (r.amount / most) * (height - 2));
+    const part = r.amount / reads[top]?.amount;
+    if (!(part > FAINT)) continue;
+    const tall = Math.max(1, part * (height - 2));
     g.fillRect(at(r.key), height - tall, Math.max(1.5, each - 0.4), tall);
   }
   blocked(g, o, reads, each, height);
@@ -75,9 +76,9 @@ function marks(g, o, geo, at, top) {
 }
 
 /** What the overview is, in the gutter beside it.
- * @param {CanvasRenderingContext2D} g @param {Layout} geo @param {number} row */
-export function minimapName(g, geo, row) {
-  if (geo.low) return draw.label(g, msg`All rows`, 0, geo.map / 2, { size: 12, weight: 620, color: "--ink" });
+ * @param {CanvasRenderingContext2D} g @param {Layout} geo @param {number} row @param {string} tallest what the tallest bar stands for */
+export function minimapName(g, geo, row, tallest) {
+  if (geo.low) return draw.label(g, tallest ? msg`All rows, up to ${tallest}` : msg`All rows`, 0, geo.map / 2, { size: 12, weight: 620, color: "--ink" });
   draw.label(g, msg`All rows`, 0, 6, { size: 13, weight: 620, color: "--ink" });
-  draw.label(g, msg`bar = read by row ${row}`, 0, 22, { size: 11, color: "--ink-3" });
+  draw.label(g, tallest ? msg`row ${row} reads up to ${tallest}` : msg`bar = read by row ${row}`, 0, 22, { size: 11, color: "--ink-3" });
 }

@@ -9,15 +9,15 @@ import { msg } from "./language.mjs";
 
 /** @typedef {import("../views/read.mjs").Scene} Scene @typedef {import("./types").Hover} Hover */
 
-/** The read under a point: a key above is that key for the shown row, a query below is that row with the key that it reads most.
+/** The read under a point: a key above is that key for the row that is followed, a query below is that row with the key that it reads most.
  * @param {Scene} s @param {number} x @param {number} y @param {number} scrolled @returns {Hover | null} */
 export function placeAt(s, x, y, scrolled) {
   const { geo } = s;
   const column = Math.floor((x + scrolled - geo.left) / geo.slot);
   const inside = (/** @type {number} */ top) => y >= top - 14 && y <= top + geo.chip + 4;
-  if (x >= geo.gutter && x < geo.left && inside(geo.top) && s.top >= 0) return { row: s.row, key: s.top };
+  if (x >= geo.gutter && x < geo.left && inside(geo.top) && s.top >= 0) return { row: s.focus, key: s.top };
   if (column < 0 || x < geo.left) return null;
-  if (inside(geo.top) && s.keys[column]) return { row: s.row, key: column };
+  if (inside(geo.top) && s.keys[column]) return { row: s.focus, key: column };
   const query = s.queries[column];
   if (!inside(geo.bottom) || !query || (query.kind !== "known" && query.kind !== "new")) return null;
   return { row: column, key: mostRead(s, column) };

@@ -6,7 +6,7 @@ import { msg } from "./language.mjs";
 
 /** @typedef {ReturnType<typeof layout>} Layout */
 
-const NARROWEST = { small: 52, wide: 54 };
+const NARROWEST = { small: 48, wide: 54 };
 export const WIDEST = 92;
 
 /** Where the places of both strips lie. A strip that does not fit pans: above it stands a map of all rows, beside it a place for the
@@ -16,8 +16,9 @@ export function layout(width, height, places, kept = places) {
   const small = width < 560;
   const gutter = small ? 0 : 128;
   const least = small ? NARROWEST.small : NARROWEST.wide;
-  const count = Math.max(places, kept, 1);
-  const long = count * least > width - gutter - 2;
+  const fits = Math.max(1, Math.floor((width - gutter - 2) / least));
+  const long = places > fits;
+  const count = Math.max(places, Math.min(kept, fits), 1);
   const slot = long ? (small ? 58 : 66) : Math.min(WIDEST, (width - gutter - 2) / count);
   const left = gutter + (long ? slot + 18 : 0);
   const pad = slot > 70 ? 8 : 4;

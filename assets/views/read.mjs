@@ -21,7 +21,7 @@ import { percent, requestName, shown } from "../lib/words.mjs";
  * @typedef {object} Scene
  * @property {any} info relation @property {number} row whose read is shown @property {read.Row[]} keys @property {import("../lib/ribbons.mjs").Place[]} queries
  * @property {import("../lib/ribbons.mjs").KeyRead[]} reads @property {number} top the key that is read most @property {(row: number, key: number) => number} amount
- * @property {number} most @property {(value: number) => string} said @property {Layout} geo @property {boolean} preview the row is only pointed at */
+ * @property {number} most @property {(value: number) => string} said @property {Layout} geo @property {number} focus the row that is followed or locked @property {boolean} preview another row is only pointed at */
 
 /** @type {WeakMap<HTMLElement, {pan: Pan, scene: Scene | null, passes: pass.Passes | null, world: World, context: Context}>} */
 const kept = new WeakMap();
@@ -114,7 +114,7 @@ export function scene(world, width, height) {
   const asked = world.hover && queries[world.hover.row] ? world.hover.row : focus;
   const reads = keyReads(world, weight, asked, amount);
   const geo = layout(width, height, Math.max(keys.length, queries.length), reserved(world, at.info));
-  return { info: at.info, row: asked, keys, queries, reads, top: strongest(reads), amount, most, said, geo, preview: asked !== focus };
+  return { info: at.info, row: asked, keys, queries, reads, top: strongest(reads), amount, most, said, geo, focus, preview: asked !== focus };
 }
 
 /** @param {any} held */
@@ -143,9 +143,9 @@ function paint(held) {
   g.restore();
   if (geo.long) {
     pinned(g, s, near, scrolled);
-    minimap(g, overview(geo, width, count, scrolled), geo, s.reads, s.most, row, s.top);
-    if (geo.gutter) minimapName(g, geo, row);
-  } else legend(g, geo.left + geo.slot * Math.max(count, reserved(world, s.info)) + 20, width, geo.top + 8);
+    minimap(g, overview(geo, width, count, scrolled), geo, s.reads, row, s.top);
+    if (geo.gutter) minimapName(g, geo, row, s.top < 0 ? "" : s.said(s.reads[s.top].amount));
+  } else legend(g, geo.left + geo.slot * count + 20, width, geo.top + 8);
   if (geo.gutter) gutter(g, geo, s.info);
 }
 

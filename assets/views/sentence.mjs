@@ -22,7 +22,7 @@ export function sentence(world, weight, now, clock) {
 }
 
 /** The small line under the sentence, the first of these that there is: a check that fails, the newest notice, what edits changed,
- * the clipping, that weights are random, what a word became, why there are so many steps.
+ * that one reads along, the clipping, that weights are random, what a word became, why there are so many steps.
  * @param {World} world @returns {{text: string, tone: "" | "bad", action: Action | null}} */
 export function note(world) {
   const notice = world.notices.at(-1);
@@ -30,7 +30,7 @@ export function note(world) {
   const failed = failing(world);
   if (failed) return { ...failed, text: `${edited(world)} ${failed.text}`.trim(), tone: "bad" };
   if (notice) return { text: notice.message, tone: "", action: notice.offer ? { name: offerName(notice.offer, world.history), command: notice.offer } : null };
-  return { text: edited(world) || clipping(world) || weightsNote(world.opened?.weights, world.moved?.updates ?? 0) || unknownWords(world) || pace(world), tone: "", action: null };
+  return { text: edited(world) || along(world) || clipping(world) || weightsNote(world.opened?.weights, world.moved?.updates ?? 0) || unknownWords(world) || pace(world), tone: "", action: null };
 }
 
 /** A check that fails: its claim, its figure and the way to its place.
@@ -56,6 +56,9 @@ function edited(world) {
   if (unedited.choice === lead.id) return msg`${what}: ${shown(lead.token)} stays first, ${now} where it had ${then} without (KL ${kl} nats).`;
   return msg`${what}: without, it would be ${before} at ${then}, not ${shown(lead.token)} at ${now} (KL ${kl} nats).`;
 }
+
+/** @param {World} world */
+const along = (world) => (world.role === "reader" ? msg`Reading along: what another page does is shown here.` : "");
 
 /** @param {World} world */
 function clipping(world) {
@@ -110,7 +113,7 @@ export default {
   mount(element) {
     element.append(
       h("div", { class: "say-line" }, h("p", { class: "say", "aria-live": "polite", "aria-atomic": "true" }), h("button", { class: "btn sm", type: "button", hidden: true })),
-      h("div", { class: "say-note" }, h("p"), h("button", { class: "btn sm", type: "button", hidden: true })),
+      h("div", { class: "say-note" }, h("p", { "aria-live": "polite" }), h("button", { class: "btn sm", type: "button", hidden: true })),
     );
   },
 
@@ -119,7 +122,7 @@ export default {
     const said = sentence(world, read.readCells(world, "sentence"), Date.now(), clock(world));
     const whole = said.parts.map((p) => p.text).join("");
     const length = whole.length + (said.action ? said.action.name.length + 6 : 0);
-    set(say, "aria-live", world.playing?.playing ? "off" : "polite");
+    for (const live of [say, under]) set(live, "aria-live", world.playing?.playing ? "off" : "polite");
     set(say, "data-tone", said.tone || null);
     set(say, "data-length", String(LENGTHS.filter((n) => length > n).length));
     list(say, said.parts, (_, i) => i, () => h("span"), (span, p) => {

@@ -19,7 +19,7 @@ test("a recorded decode step: the source is kept fixed, a token adds one row in 
 });
 
 test("several requests: each has its shelf where they fit, and the next write may lie over padding", () => {
-  assert.deepEqual(shelves(recorded("two", 1)).map((s) => [s.title, s.note]), [["Request A", "6.0 KiB, next write: row 4, over padding"], ["Request B", "6.0 KiB, next write: row 6"]]);
+  assert.deepEqual(shelves(recorded("two", 1)).map((s) => [s.title, s.note]), [["Request A", "next write: row 4, over padding"], ["Request B", "next write: row 6"]]);
   assert.deepEqual(shelves(recorded("both", 2, { request: 1 })).map((s) => s.title), ["B: Source cache", "B: Target cache"]);
 });
 
