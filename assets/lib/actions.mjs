@@ -1,6 +1,9 @@
 // @ts-check
 /** What the controls and the keys do: each turns into commands, or changes the look. */
 
+import { msg } from "./language.mjs";
+import { lookAt, lookAway } from "./ops.mjs";
+import { fits, label, MOST, reached, toggled } from "./stops.mjs";
 import { remember, remembered, scheme } from "./theme.mjs";
 
 /** @typedef {import("./run.mjs").Run} Run @typedef {"step" | "stage" | "op"} Unit */
@@ -17,6 +20,12 @@ export class Actions {
     /** @type {Unit} */
     this.unit = "step";
     this.rate = 2;
+    /** The stops that the newest play was sent with. @type {any} */
+    this.playedWith = null;
+    this.store.listen((parts) => {
+      if (parts.includes("look")) this.stopsMoved();
+      if (parts.includes("playing")) this.stoppedAt(this.world.playing);
+    });
   }
 
   get world() {
@@ -39,41 +48,61 @@ export class Actions {
 
   async step() {
     if (this.unit !== "op") {
-      this.run.look({ op: null });
+      this.cursor(null);
       return this.commands.step(this.unit);
     }
     const ops = this.ops();
     const at = ops.indexOf(this.world.look.op ?? "");
-    if (at >= 0 && at < ops.length - 1) return this.run.look({ op: ops[at + 1] });
+    if (at >= 0 && at < ops.length - 1) return this.cursor(ops[at + 1]);
     const reply = await this.commands.step("stage");
-    if (reply.ok) this.run.look({ op: this.ops()[0] ?? null });
+    if (reply.ok) this.cursor(this.ops()[0] ?? null);
     return reply;
   }
 
   async back() {
     const ops = this.ops();
     const at = ops.indexOf(this.world.look.op ?? "");
-    if (this.unit === "op" && at > 0) return this.run.look({ op: ops[at - 1] });
+    if (this.unit === "op" && at > 0) return this.cursor(ops[at - 1]);
     const reply = await this.commands.back();
-    if (reply.ok) this.run.look({ op: this.unit === "op" ? (this.ops().at(-1) ?? null) : null });
+    if (reply.ok) this.cursor(this.unit === "op" ? (this.ops().at(-1) ?? null) : null);
     return reply;
+  }
+
+  /** The op cursor, and with it what the map, the read and the inspector look at. No message: all of it was recorded.
+   * @param {string | null} scope */
+  cursor(scope) {
+    this.run.look(scope === null ? lookAway(this.world) : lookAt(this.world, scope));
   }
 
   play() {
     if (this.world.playing.playing) return this.pause();
-    if (this.unit !== "op") return this.commands.play(this.unit, this.rate);
+    if (this.unit !== "op") return this.playOn(this.unit);
     this.store.set({ playing: { playing: true, unit: "op", rate: this.rate } });
     this.playOps();
+  }
+
+  /** @param {"step" | "stage"} unit */
+  playOn(unit) {
+    this.playedWith = this.world.look.stops;
+    return this.commands.play(unit, this.rate, this.playedWith.filter((/** @type {any} */ s) => fits(this.world, s)));
   }
 
   /** Ops are played here, because the page alone moves over them. */
   playOps() {
     this.timer = setTimeout(async () => {
+      const before = { moved: this.world.moved, op: this.world.look.op };
       const reply = await this.step();
       if (!this.world.playing.playing) return;
-      if (reply && !reply.ok) this.pause();
+      const stop = reached(this.world.look.stops, before, { moved: this.world.moved, op: this.world.look.op });
+      if (stop) this.tell(msg`Stopped where you asked: ${label(this.world, stop)}.`);
+      if (stop || (reply && !reply.ok)) this.pause();
       else this.playOps();
     }, 1000 / this.rate);
+  }
+
+  /** @param {string} message stands until the run moves on */
+  tell(message) {
+    this.store.set({ notices: [...this.world.notices, { code: "stopped", message, offer: null, at: this.world.moved.at }] });
   }
 
   pause() {
@@ -82,12 +111,46 @@ export class Actions {
     this.store.set({ playing: { ...this.world.playing, playing: false } });
   }
 
+  // ---- where Play stops
+
+  /** @param {import("./types").PlayStop} stop */
+  toggleStop(stop) {
+    const { stops } = this.world.look;
+    const next = toggled(stops, stop);
+    if (next.length > MOST) return this.run.refuse([{ field: "stops", given: next.length, allowed: `at most ${MOST}`, message: msg`There are ${MOST} stops already; remove one first.` }]);
+    this.run.look({ stops: next });
+  }
+
+  /** A stop where the run stands: at the op cursor, the stage, or the step. */
+  stopHere() {
+    const { moved, look } = this.world;
+    if (!moved) return;
+    const { phase } = moved;
+    const stage = moved.stage || (phase === "train" ? moved.stages.findLast((/** @type {any} */ s) => s.ms !== null)?.name : "");
+    if (look.op) return this.toggleStop({ kind: "op", phase, scope: look.op });
+    if (stage) return this.toggleStop({ kind: "stage", phase, stage });
+    return this.toggleStop({ kind: "step", phase: phase === "prefill" && !moved.step ? "prefill" : phase, step: Math.max(1, moved.step) });
+  }
+
+  /** Stops that were changed while the run plays hold at once. */
+  stopsMoved() {
+    const { playing, look, role } = this.world;
+    if (playing.playing && playing.unit !== "op" && role === "writer" && this.playedWith && this.playedWith !== look.stops) this.playOn(playing.unit);
+  }
+
+  /** Playing ended at an operation: the cursor goes there.
+   * @param {any} playing */
+  stoppedAt({ playing, stop }) {
+    if (!playing && stop?.kind === "op" && this.playedWith && this.world.role === "writer") this.cursor(stop.scope);
+    if (!playing) this.playedWith = null;
+  }
+
   /** @param {Unit} unit */
   granularity(unit) {
     if (unit === this.unit) return;
     if (this.world.playing.playing) this.pause();
     this.unit = unit;
-    this.run.look({ op: unit === "op" ? (this.ops()[0] ?? null) : null });
+    this.cursor(unit === "op" ? (this.ops()[0] ?? null) : null);
     this.store.tell(["unit"]);
   }
 
@@ -95,7 +158,7 @@ export class Actions {
   speed(rate) {
     if (!(Number(rate) >= 0.1 && Number(rate) <= 60)) return;
     this.rate = Number(rate);
-    if (this.world.playing.playing && this.world.playing.unit !== "op") this.commands.play(this.world.playing.unit, this.rate);
+    if (this.world.playing.playing && this.world.playing.unit !== "op") this.playOn(this.world.playing.unit);
   }
 
   /** @param {"train" | "prefill" | "decode"} phase */

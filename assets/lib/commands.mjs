@@ -20,8 +20,8 @@ export const commands = (send) => ({
   change: (fields) => send({ kind: "change", fields }),
   undo: () => send({ kind: "undo" }),
   reset: () => send({ kind: "reset" }),
-  /** @param {"step" | "stage"} unit @param {number} rate steps a second */
-  play: (unit, rate) => send({ kind: "play", unit, rate }),
+  /** @param {"step" | "stage"} unit @param {number} rate steps a second @param {import("./types").PlayStop[]} [stops] */
+  play: (unit, rate, stops = []) => send({ kind: "play", unit, rate, stops }),
   pause: () => send({ kind: "pause" }),
   /** @param {import("./types").Selector[]} selectors @param {number} mark comes back with their values */
   watch: (selectors, mark) => send({ kind: "watch", selectors, mark }),

@@ -6,6 +6,8 @@ import { Cold } from "./cold.mjs";
 import { Gallery } from "./gallery.mjs";
 import { counted, msg, named } from "./language.mjs";
 import { listenToFlyouts } from "./flyouts.mjs";
+import { place, stageName } from "./ops.mjs";
+import { reasons } from "./reasons.mjs";
 import { Requests } from "./requests.mjs";
 import { SetUp } from "./setup.mjs";
 
@@ -48,6 +50,7 @@ export class Frame {
     if (has("opened", "refused", "set-up", "moved")) this.input();
     if (has("moved", "refused")) this.tell(this.ids.PHASE, { value: world.moved?.phase ?? null });
     if (has("opened", "moved", "playing", "connection", "role", "unit")) this.deck(world);
+    if (has("busy")) document.documentElement.toggleAttribute("data-busy", world.busy);
     if (has("opened", "moved", "connection", "role")) this.status(world);
     if (has("role", "connection", "opened")) this.may(world);
     if (has("look")) this.tellTheme(world.look.theme);
@@ -162,12 +165,12 @@ export class Frame {
   deck(world) {
     const phase = world.moved?.phase ?? world.opened?.scenario.phase;
     if (phase) document.documentElement.dataset.phase = phase;
-    const able = world.connection === "open" && (world.role === "writer" || world.recording) && !!world.opened;
     const { playing } = world.playing;
-    const first = !world.moved || world.history.get(world.moved.at)?.parent === null;
-    for (const name of ["STEP", "STEP_PHONE"]) this.tell(this.ids[name], { disabled: !able || !!world.moved?.ended });
-    for (const name of ["BACK", "BACK_PHONE"]) this.tell(this.ids[name], { disabled: !able || first });
-    for (const name of ["PLAY", "PLAY_PHONE"]) this.tell(this.ids[name], { disabled: !able || (!!world.moved?.ended && !playing) });
+    const why = reasons(world);
+    for (const [names, reason, says] of /** @type {[string[], string, string][]} */ ([
+      [["STEP", "STEP_PHONE"], why.step, msg`One step on`], [["BACK", "BACK_PHONE"], why.back, msg`One moment back`],
+      [["PLAY", "PLAY_PHONE"], playing ? why.pause : why.step, playing ? msg`Pause (Space)` : msg`Step again and again (Space)`],
+    ])) for (const name of names) this.tell(this.ids[name], { disabled: !!reason, title: reason || says });
     put(/** @type {any} */ (document.querySelector(`#${this.ids.PLAY} .words`)), playing ? msg`Pause` : msg`Play`);
     this.tell(this.ids.PLAY_PHONE, { "aria-label": playing ? msg`Pause` : msg`Play` });
     document.documentElement.toggleAttribute("data-playing", playing);
@@ -178,14 +181,13 @@ export class Frame {
   }
 
   /** @param {World} world */
-  where({ moved }) {
+  where(world) {
+    const { moved } = world;
     if (!moved) return;
     const last = moved.stages.findLast((/** @type {any} */ s) => s.ms !== null);
-    const step = moved.phase === "train" ? (moved.train?.update ?? moved.step) : moved.step;
-    const places = { train: () => msg`Update ${step}`, prefill: () => msg`Prefill`, decode: () => msg`Decode ${step}` };
-    const stage = moved.stage ? msg`after ${moved.stage}` : last?.rows ? counted(last.rows, "{0} new row", "{0} new rows") : msg`at the start`;
-    put(this.element("WHERE"), places[/** @type {"train"} */ (moved.phase)]());
-    put(this.element("WHERE_NOTE"), moved.phase === "train" && !moved.stage ? "" : stage);
+    const stage = moved.stage ? msg`after ${stageName(moved.stage).toLowerCase()}` : last?.rows ? counted(last.rows, "{0} new row", "{0} new rows") : msg`at the start`;
+    put(this.element("WHERE"), place(world));
+    put(this.element("WHERE_NOTE"), moved.phase === "train" && !moved.stage ? "" : moved.ended ? msg`the end` : stage);
   }
 
   /** @param {World} world */

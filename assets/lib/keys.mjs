@@ -17,6 +17,7 @@ const table = (actions, help) => {
     " ": () => actions.play(),
     1: () => actions.granularity("step"), 2: () => actions.granularity("stage"), 3: () => actions.granularity("op"),
     t: () => actions.phase("train"), p: () => actions.phase("prefill"), d: () => actions.phase("decode"),
+    b: () => stopAt(actions),
     m: () => run.look({ editing: !look().editing }),
     l: () => run.look({ scale: look().scale === "log" ? "linear" : "log" }),
     "[": () => actions.turn("layer", -1), "]": () => actions.turn("layer", 1),
@@ -42,6 +43,15 @@ export function listenToKeys(actions, help) {
     event.preventDefault();
     does[key]();
   });
+}
+
+/** A stop at the block or operation that is focused or under the pointer, else where the run stands.
+ * @param {Actions} actions */
+function stopAt(actions) {
+  const place = document.activeElement?.closest("[data-stop]") ?? document.querySelector("[data-stop]:hover");
+  const said = place?.getAttribute("data-stop");
+  if (said) actions.toggleStop(JSON.parse(said));
+  else actions.stopHere();
 }
 
 /** A choice made with the pointer does not keep the arrow keys: they step. (Who chose with the keys stays in the group.) */

@@ -1,6 +1,7 @@
 // @ts-check
 /** The look: what of it may come from a link or another page, and keeping it inside what the run has. */
 
+import { isStop, MOST } from "./stops.mjs";
 import { firstLook } from "./store.mjs";
 
 /** @typedef {import("./types").Look} Look */
@@ -16,6 +17,7 @@ const ALLOWED = {
   editing: (v) => typeof v === "boolean",
   pane: (v) => v === "gradient" || v === "map",
   scope: (v) => v === "layer" || v === "all",
+  stops: (v) => Array.isArray(v) && v.length <= MOST && v.every(isStop),
   ribbon: (v) => v === "weight" || v === "value",
   op: (v) => v === null || (typeof v === "string" && v.length <= 200),
   side: (v) => ["value", "unedited", "gradient"].includes(v),
@@ -59,7 +61,7 @@ export function fitting(look, opened) {
   if (!info) return { ...look, request, lock: null };
   if (!found) {
     const fresh = { relation: info.name, layer: info.layers - 1, head: 0, lock: null, path: null, editing: false };
-    return { ...firstLook(), theme: look.theme, show: look.show, scale: look.scale, ...fresh, request };
+    return { ...firstLook(), theme: look.theme, stops: look.stops, show: look.show, scale: look.scale, ...fresh, request };
   }
   return { ...look, request, layer: Math.min(look.layer, info.layers - 1), head: Math.min(look.head, info.heads - 1) };
 }

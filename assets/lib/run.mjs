@@ -53,11 +53,18 @@ export class Run {
 
   /** Join the session that this tab had, or begin one. */
   async begin() {
-    this.session = this.guest || (await claim(sessionStorage.getItem(SESSION) ?? "")) || "";
+    this.session = this.guest || (await claim(this.ownSession()));
     addEventListener("online", () => this.socket.connect());
     addEventListener("offline", () => this.socket.probe(2000));
-    addEventListener("hashchange", () => this.followLink());
+    addEventListener("popstate", () => this.travelled());
     this.socket.connect();
+  }
+
+  /** The run of this entry of the tab's history; a link that is new to the tab begins another run and leaves that one as it is.
+   * @returns {string} */
+  ownSession() {
+    const other = isLink(location.hash) && location.hash !== sessionStorage.getItem(LINK);
+    return history.state?.session ?? (other ? "" : sessionStorage.getItem(SESSION)) ?? "";
   }
 
   address() {
@@ -83,6 +90,7 @@ export class Run {
     this.session = "";
     this.store.seq = 0;
     sessionStorage.removeItem(SESSION);
+    history.replaceState(null, "");
     return true;
   }
 
@@ -106,11 +114,11 @@ export class Run {
   welcome(frame) {
     const known = this.session === frame.session;
     this.session = frame.session;
-    if (!this.guest) sessionStorage.setItem(SESSION, this.session);
+    if (!this.guest) this.remember();
     if (!known) claim(this.session);
     this.joining = frame.event.opened && !frame.event.resumed;
     if (!frame.event.opened && frame.event.role === "writer") this.openFirst();
-    else if (frame.event.opened && !this.guest && isLink(location.hash) && location.hash !== sessionStorage.getItem(LINK)) this.followLink();
+    else if (frame.event.opened) this.changed(); // so that the address says where the run stands
     this.onWelcome();
   }
 
@@ -158,8 +166,40 @@ export class Run {
 
   /** The address again says what is shown. @returns {false} */
   unfollow() {
-    history.replaceState(history.state, "", sessionStorage.getItem(LINK) || location.pathname + location.search);
+    history.replaceState({ session: this.session }, "", sessionStorage.getItem(LINK) || location.pathname + location.search);
     return false;
+  }
+
+  /** This tab and this entry of its history belong to this run. */
+  remember() {
+    sessionStorage.setItem(SESSION, this.session);
+    history.replaceState({ ...history.state, session: this.session }, "");
+  }
+
+  /** The person went to another entry of the tab's history, or opened another link in it. Each run keeps its session, so that going back
+   * finds it with all its lines; a link is looked at before the page leaves for it. */
+  async travelled() {
+    if (this.guest) return;
+    const session = history.state?.session;
+    if (session === this.session) return;
+    if (session) return this.leaveFor(session);
+    if (!isLink(location.hash)) return void this.unfollow();
+    try {
+      await unpack(location.hash);
+      return this.leaveFor("");
+    } catch (error) {
+      this.refuse([{ field: "link", given: "", allowed: "a link made by Lookback", message: String(/** @type {any} */ (error).message) }]);
+    }
+    this.unfollow();
+  }
+
+  /** Load the page for another run: an earlier one of this tab, or ("") a new one for the link in the address.
+   * @param {string} session */
+  leaveFor(session) {
+    if (session) sessionStorage.setItem(SESSION, session);
+    else sessionStorage.removeItem(SESSION);
+    sessionStorage.setItem(LINK, session ? location.hash : "");
+    location.reload();
   }
 
   /** Every command of the page goes through here.
@@ -244,7 +284,7 @@ export class Run {
   /** @param {string} link empty when the run is too long for one */
   linked(link) {
     if (this.guest) return;
-    if (link !== location.hash) history.replaceState(history.state, "", link || location.pathname + location.search);
+    if (link !== location.hash) history.replaceState({ session: this.session }, "", link || location.pathname + location.search);
     sessionStorage.setItem(LINK, link);
   }
 }

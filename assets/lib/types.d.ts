@@ -32,6 +32,14 @@ export interface Selector {
   bin?: number;
 }
 
+/** Where Play stops: `Stop` of commands.py. */
+export type PlayStop =
+  | { kind: "step"; phase: "train" | "prefill" | "decode"; step: number }
+  | { kind: "stage"; phase: "train" | "prefill" | "decode"; stage: string }
+  | { kind: "op"; phase: "train" | "prefill" | "decode"; scope: string }
+  | { kind: "token"; token: number }
+  | { kind: "loss"; side: "below" | "above"; value: number };
+
 /** What the page looks at. Mirrored with `look`; a plain JSON object of at most 8 KiB. */
 export interface Look {
   request: number;
@@ -50,11 +58,14 @@ export interface Look {
   /** In training: what stands beside the gradient's maps, the list of parameters or the map of who may read. */
   pane: "gradient" | "map";
   theme: "auto" | "light" | "dark";
+  /** The op cursor: a scope inside the current step, or null. */
   op: string | null;
   /** Which side of the chosen tensor is shown, where it has that side. */
   side: "value" | "unedited" | "gradient";
   /** How the chosen tensor is laid out: which axes are rows, columns and panels ("": none), and where the others stand. */
   layout: { rows?: string; columns?: string; panels?: string; index?: Record<string, number> };
+  /** Where Play stops. */
+  stops: PlayStop[];
   /** What the width of a ribbon is: the weight, or the length of weight × value vector. */
   ribbon: "weight" | "value";
 }

@@ -1,176 +1,48 @@
 // @ts-check
-/** When: the moments of this run as blocks, where it stands, its branches; below, the operations inside the current step. */
+/** When: the calls of this pass (in training the stages of this update) as blocks with the branches under them, the whole line as a
+ * bar to drag along, and the operations inside the current step. */
 
+import { laid, NOTHING_HELD, placesFor, settle, stages, steps, timed } from "../lib/blocks.mjs";
+import { boxOf } from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
+import { counted, msg } from "../lib/language.mjs";
+import { alternatives, line, lines, pass, path } from "../lib/moments.mjs";
+import { callName, lookAt, lookAway, operations, seen } from "../lib/ops.mjs";
+import { paced } from "../lib/paced.mjs";
+import { within } from "../lib/pan.mjs";
 import * as read from "../lib/reads.mjs";
-import { place } from "./sentence.mjs";
-import { capital, duration, opName, plural, severalStacks, shown } from "../lib/words.mjs";
+import { scrubber } from "../lib/scrub.mjs";
+import { drawLines, drawStops, linesSheet, named, opener, placeOf, stopsSheet } from "../lib/sheets.mjs";
+import { has, label, toggled } from "../lib/stops.mjs";
+import { capital, shown } from "../lib/words.mjs";
 
-/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
-/** @typedef {{id: number, parent: number | null, phase: string, step: number, stage: string, label: string, command: string}} Node */
-/** @typedef {{key: string, node: number | null, title: string, token: string, note: string, grow: number, state: "done" | "now" | "ahead" | "todo", others: number[], earlier?: number | null}} Block */
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/types").PlayStop} PlayStop */
+/** @typedef {import("../lib/blocks.mjs").Block} Block @typedef {import("../lib/moments.mjs").Stop} Stop */
 
-/** The path through a moment: from the root to it, then on along what was done last from there. Pure.
- * @param {Map<number, Node>} history @param {number} at @returns {Node[]} */
-export function path(history, at) {
-  /** @type {Node[]} */
-  const found = [];
-  for (let node = history.get(at); node; node = node.parent === null ? undefined : history.get(node.parent)) found.push(node);
-  found.reverse();
-  const children = byParent(history);
-  for (let next = children.get(at)?.at(-1); next; next = children.get(next.id)?.at(-1)) found.push(next);
-  return found;
+/** What the view keeps between draws: the end of the line that it follows, settled widths, how far it is scrolled, what is placed.
+ * @typedef {object} Kept @property {World | null} world @property {number | undefined} head @property {import("../lib/blocks.mjs").Held} held
+ * @property {number} left @property {string} at @property {PlayStop[] | null} stops @property {Block[]} blocks @property {any} parts */
+/** @type {WeakMap<HTMLElement, Kept>} */
+const keeps = new WeakMap();
+
+/** The end of the line through the current moment: the one that was followed, while the moment lies on it. Pure.
+ * @param {World} world @param {number | undefined} head @returns {number | undefined} */
+export function lineEnd(world, head) {
+  const at = world.moved?.at;
+  return at === undefined ? undefined : path(world.history, at, head !== undefined && world.history.has(head) ? head : at).at(-1)?.id;
 }
 
-/** @param {Map<number, Node>} history @returns {Map<number, Node[]>} children in the order in which they were made */
-function byParent(history) {
-  /** @type {Map<number, Node[]>} */
-  const children = new Map();
-  for (const node of [...history.values()].sort((a, b) => a.id - b.id)) {
-    if (node.parent !== null) children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
-  }
-  return children;
+/** What the bar calls a place. @param {Stop} stop @param {number} i @param {number} all */
+const said = (stop, i, all) => [capital(placeOf(stop.node)), stop.node.label && stop.node.phase !== "train" ? shown(stop.node.label) : "", msg`${i + 1} of ${all}`].filter(Boolean).join(", ");
+
+/** What a screen reader hears before and after what stands in a block. Pure.
+ * @param {Block} b @returns {[string, string]} */
+export function spoken(b) {
+  const free = b.title || b.token ? "" : msg`free`;
+  if (b.state === "now") return [msg`Here: `, ""];
+  if (b.node !== null) return [msg`Go to `, ""];
+  return [free, b.state === "todo" ? msg`, not run yet` : b.state === "never" ? "" : msg`, done inside one step`];
 }
-
-/** Other moments that follow from the same one: the branches at this place, itself left out.
- * @param {Map<number, Node>} history @param {Node} node */
-export function branches(history, node) {
-  if (node.parent === null) return [];
-  const key = (/** @type {Node} */ n) => `${n.phase} ${n.stage}`;
-  return [...history.values()].filter((n) => n.parent === node.parent && n.id !== node.id && key(n) === key(node)).map((n) => n.id).sort((a, b) => a - b);
-}
-
-/** @typedef {{node: Node, all: Node[], edits: number, state: "done" | "now" | "ahead"}} Stop edits: those that were not taken back */
-
-/** @param {Node} node */
-const edit = (node) => node.command === "change" || node.command === "undo";
-
-/** Whether a pass over the requests begins here: its phase was entered, or another text was given.
- * @param {Node} node @param {Node | undefined} before */
-const starts = (node, before) => node.phase === "train" || (node.step === 0 && !node.stage && !(edit(node) && before?.phase === node.phase && before.step === 0 && !before.stage));
-
-/** The moments of this pass over the requests, in order: from where its phase was entered or its text given to where it was left for
- * something else. Edits of one step are one place, shown by the newest or the current of them. Pure.
- * @param {Map<number, Node>} history @param {number} at @returns {Stop[]} */
-export function pass(history, at) {
-  const along = path(history, at);
-  const here = along.findIndex((n) => n.id === at);
-  const begin = along.findLastIndex((n, i) => i <= here && starts(n, along[i - 1]));
-  const end = along.findIndex((n, i) => i > here && starts(n, along[i - 1]));
-  /** @type {Stop[]} */
-  const found = [];
-  along.slice(Math.max(0, begin), end < 0 ? undefined : end).forEach((node, i) => {
-    const place = i + Math.max(0, begin);
-    const state = place === here ? "now" : place < here ? "done" : "ahead";
-    const last = found.at(-1);
-    if (node.stage && state !== "now") return;
-    if (last && edit(node) && last.node.step === node.step && last.node.stage === node.stage) {
-      last.all.push(node);
-      if (state !== "ahead" || last.state === "ahead") last.edits = Math.max(0, last.edits + (node.command === "undo" ? -1 : 1));
-      if (last.state !== "now") Object.assign(last, { node, state });
-    } else found.push({ node, all: [node], edits: 0, state });
-  });
-  return found;
-}
-
-/** The last moment before this pass that belongs to another text or an earlier pass, or null.
- * @param {Map<number, Node>} history @param {Node} first of this pass @returns {number | null} */
-export function earlier(history, first) {
-  let node = first.parent === null ? undefined : history.get(first.parent);
-  while (node && node.phase === "train") node = node.parent === null ? undefined : history.get(node.parent);
-  return node?.id ?? null;
-}
-
-/** Rows that are read in one call before anything is decided. @param {World} world */
-const promptRows = (world) => (world.moved?.requests ?? []).flatMap((/** @type {any} */ r) => r.target).filter((/** @type {any} */ r) => r.origin !== "model" && r.origin !== "chosen" && r.state !== "padded").length;
-
-/** The blocks of prefill and decode, then places that are free. Pure.
- * @param {World} world @param {number} [reserve] free places at the end @returns {Block[]} */
-export function steps(world, reserve = 4) {
-  const prompt = read.rows(world, "t").filter((r) => r.origin !== "model" && r.origin !== "chosen" && r.state !== "padded").length;
-  /** @type {Block[]} */
-  const blocks = pass(world.history, world.moved?.at ?? 0).map(({ node, all, edits, state }, i) => {
-    const decode = node.phase === "decode" && node.step > 0;
-    const title = decode ? "" : titleOf(node);
-    const back = i ? null : earlier(world.history, all[0]);
-    const others = back !== null ? [] : [...new Set(all.flatMap((n) => branches(world.history, n)))].filter((id) => !all.some((n) => n.id === id));
-    return {
-      key: String(all[0].id), node: node.id, title, token: decode ? shown(node.label) : "",
-      note: [title === "Prefill" ? `${plural(promptRows(world), "row")} in one call` : "", node.stage ? `after ${node.stage}` : "", edits ? "edited" : ""].filter(Boolean).join(", "),
-      grow: decode || title === "Start" ? 1 : Math.min(6, Math.max(2.6, prompt)), state, others, earlier: back,
-    };
-  });
-  for (let i = 0; i < (world.moved?.ended ? 0 : reserve); i++) blocks.push({ key: `free ${i}`, node: null, title: "", token: "", note: "", grow: 1, state: "todo", others: [] });
-  return blocks;
-}
-
-/** @param {Node} node of prefill, or where decode was entered: then its prompt was read at once */
-const titleOf = (node) => (node.phase === "decode" || node.step > 0 ? "Prefill" : node.stage === "encode" ? "Encode source" : "Start");
-
-/** Widths of stages settle: after ten updates they stay at what those took on average, until the run is reset.
- * @typedef {{moments: number, updates: number[], sums: number[]}} Held */
-const SETTLED = 10;
-
-/** What is held after this moment. Pure.
- * @param {Held} held @param {World} world @returns {Held} */
-export function settle(held, world) {
-  const moments = world.history.size;
-  /** @type {Held} */
-  const before = moments < held.moments ? { moments, updates: [], sums: [] } : held;
-  const [update, all] = [world.moved?.train?.update, world.moved?.stages ?? []];
-  const whole = update !== undefined && all.length > 0 && all.every((/** @type {any} */ s) => s.ms !== null);
-  if (!whole || before.updates.length >= SETTLED || before.updates.includes(update)) return { ...before, moments };
-  return { moments, updates: [...before.updates, update], sums: all.map((/** @type {any} */ s, /** @type {number} */ i) => (before.sums[i] ?? 0) + s.ms) };
-}
-
-/** The blocks of one update: its stages, as wide as they took. A stage inside update U stands at step U - 1, its end at U. Pure.
- * @param {World} world @param {Held} [held] @returns {Block[]} */
-export function stages(world, held = { moments: 0, updates: [], sums: [] }) {
-  const all = world.moved?.stages ?? [];
-  const along = path(world.history, world.moved?.at ?? 0);
-  const update = world.moved?.train?.update ?? (world.moved?.step ?? 0) + 1;
-  const done = all.findLastIndex((/** @type {any} */ s) => s.ms !== null);
-  return all.map((/** @type {any} */ stage, /** @type {number} */ i) => {
-    const end = i === all.length - 1;
-    const node = along.findLast((n) => n.phase === "train" && ((n.step === update - 1 && n.stage === stage.name) || (end && n.step === update && n.stage === "")));
-    return {
-      key: stage.name, node: node?.id ?? null, title: capital(stage.name), token: "", note: stage.ms === null ? "" : duration(stage.ms),
-      grow: held.updates.length >= SETTLED ? held.sums[i] / SETTLED : (stage.ms ?? 0), state: i === done ? "now" : i < done ? "done" : node ? "ahead" : "todo", others: node ? branches(world.history, node) : [],
-    };
-  });
-}
-
-/** The operations inside the current step: scopes with short names, in the order in which they ran.
- * @param {World} world */
-export function operations(world) {
-  const all = read.operations(world);
-  const several = severalStacks(all);
-  return all.map((path) => ({ path, name: opName(path, several) }));
-}
-
-/** What this step computed, before its operations: where the run stands, and how many rows its call had. Pure.
- * @param {World} world @returns {string} */
-export function callName(world) {
-  const { moved } = world;
-  if (!moved) return "";
-  const call = moved.stages.findLast((/** @type {any} */ s) => s.ms !== null && s.rows);
-  const name = capital(place(world));
-  if (read.phase(world) === "train") return moved.stages.some((/** @type {any} */ s) => s.ms !== null) ? `Inside ${place(world)}` : `${name}: not begun`;
-  if (!moved.step) return call ? `${name}: ${call.name === "encode" && moved.stage === "encode" ? plural(call.rows, "source row") : plural(call.rows, "row")} in one call` : moved.phase === "decode" ? `${name}: the prompt is read` : `${name}: not run yet`;
-  if (moved.phase === "prefill") return `${name}: ${plural(call?.rows ?? 0, "row")} in one call`;
-  return `${name}: ${read.closing(world) ? "no new row" : call ? plural(call.rows, "new row") : moved.stage === "choose" ? "chosen, not read" : "no new row"}`;
-}
-
-/** What a chosen operation makes the page look at: its relation and layer where it is a read, and it as the op cursor.
- * @param {World} world @param {string} scope */
-export function lookAt(world, scope) {
-  const found = read.readAt(world.opened?.relations ?? [], scope);
-  if (found) return { op: scope, relation: found.info.name, layer: found.layer, path: null };
-  return { op: scope, path: read.lastTap(world, scope) };
-}
-
-/** @type {WeakMap<HTMLElement, Held>} */
-const widths = new WeakMap();
 
 /** @type {import("../lib/types").View} */
 export default {
@@ -180,91 +52,254 @@ export default {
   phases: ["train", "prefill", "decode"],
   wants: () => [],
 
-  mount(element) {
-    element.append(
-      h("ol", { class: "track", "aria-label": "Timeline" }),
-      h("div", { class: "ops", role: "group", "aria-label": "Operations inside this step" }, h("span", { class: "lab" }), h("span", { class: "op-list" }), h("span", { class: "note" })),
-    );
+  mount(element, context) {
+    /** @type {Kept} */
+    const kept = { world: null, head: undefined, held: NOTHING_HELD, left: 0, at: "", stops: null, blocks: [], parts: {} };
+    keeps.set(element, kept);
+    const go = paced((/** @type {number} */ moment) => context.send({ kind: "go", moment }));
+    const bar = scrubber({ name: () => msg`The whole line: drag to go through its moments`, go });
+    const stops = opener("stops", stopsSheet(context, () => /** @type {World} */ (kept.world)));
+    const branches = opener("lines", linesSheet());
+    const track = h("div", { class: "track" }, h("ol"));
+    kept.parts = { track, bar, stops, branches };
+    element.append(bar.element, track,
+      h("div", { class: "ops" }, h("span", { class: "lab" }), h("span", { class: "op-list", role: "group", "aria-label": msg`Operations inside this step` }), stops.button, branches.button),
+      stops.sheet, branches.sheet);
+    pans(track, kept, () => element.dispatchEvent(new Event("box")));
+    drags(track, kept, go);
   },
 
   draw(element, world, context) {
-    const [track, ops] = /** @type {any} */ (element.children);
+    const kept = /** @type {Kept} */ (keeps.get(element));
+    const { track, bar, stops, branches } = kept.parts;
+    kept.world = world;
+    kept.head = lineEnd(world, kept.head);
+    kept.held = settle(kept.held, world);
     const training = read.phase(world) === "train";
-    const held = settle(widths.get(element) ?? { moments: 0, updates: [], sums: [] }, world);
-    widths.set(element, held);
-    const blocks = training ? stages(world, held) : steps(world);
-    set(track, "aria-label", training ? "Stages of this update; a block is as wide as its time" : "Steps of this run; a block is as wide as its rows");
-    set(track, "data-phase", training ? "train" : "read");
-    list(track, blocks, (b) => b.key, block, (li, b) => fill(li, b, world, context));
-    queueMicrotask(() => reveal(track, `${world.moved?.at}`)); // when all is drawn: it asks where things lie
-    operationRow(ops, world, context);
-    text(ops.lastElementChild, training ? "width = measured time" : "width = rows of the call");
+    const room = boxOf(track)[0] - 4; // its padding, where outlines of a focus have their place
+    const all = world.moved ? line(world.history, world.moved.at, kept.head) : [];
+    const part = pass(all);
+    const placed = training ? timed(stages(world, kept.head, kept.held), room) : laid(steps(world, part, placesFor(room)), room);
+    kept.blocks = placed.blocks;
+    drawTrack(track, placed, room, kept, world, context);
+    const range = visible(placed.blocks, kept.left, room, all, training);
+    bar.show({ places: all.map((s, i) => ({ id: s.node.id, said: said(s, i, all.length) })), at: all.findIndex((s) => s.state === "now"), seen: range, marks: signs(all, world), able: able(world) });
+    drawOps(element.querySelector(".ops"), world, context);
+    const count = world.look.stops.length;
+    entitle(stops.button, count, counted(count, "Play stops at {0} place of yours", "Play stops at {0} places of yours"));
+    drawStops(stops.sheet, world, context);
+    const more = world.moved ? lines(world.history, world.moved.at, kept.head).length : 1;
+    entitle(branches.button, more, counted(more, "This run has {0} line", "This run has {0} lines"));
+    tellStops(kept, world, context);
+    return drawLines(branches.sheet, world, context, kept.head ?? 0);
+  },
+
+  table(world) {
+    const nodes = [...world.history.values()];
+    return { columns: [msg`moment`, msg`parent`, msg`phase`, msg`step`, msg`stage`, msg`label`, msg`set anew`], rows: nodes.map((n) => [n.id, n.parent, n.phase, n.step, n.stage, n.label, n.changed ?? ""]) };
   },
 };
 
+/** @param {World} world */
+const able = (world) => (world.role === "writer" || world.recording) && world.connection === "open";
+
+/** @param {any} track @param {{blocks: Block[], width: number}} placed @param {number} room @param {Kept} kept @param {World} world @param {Context} context */
+function drawTrack(track, placed, room, kept, world, context) {
+  const ground = track.firstElementChild;
+  const training = read.phase(world) === "train";
+  set(ground, "aria-label", training ? msg`Stages of this update; a block is as wide as its time` : msg`Steps of this run; a block is as wide as its rows`);
+  pixels(ground, "width", Math.max(room, placed.width));
+  follow(track, placed, room, kept, world);
+  const near = placed.blocks.filter((b) => b.left + b.width > kept.left - room && b.left < kept.left + 2 * room);
+  list(ground, near, (b) => b.key, block, (li, b) => fill(li, b, world, context));
+}
+
+/** Keep the current block in sight when it changes, with places before and after it.
+ * @param {any} track @param {{blocks: Block[], width: number}} placed @param {number} room @param {Kept} kept @param {World} world */
+function follow(track, placed, room, kept, world) {
+  const now = placed.blocks.find((b) => b.state === "now");
+  const name = `${world.moved?.at} ${room} ${read.phase(world)}`;
+  if (kept.at === name || !now) return;
+  kept.at = name;
+  const left = Math.max(0, Math.min(Math.max(0, placed.width - room), within(kept.left, room, now.left - room / 9, now.left + now.width + room / 6)));
+  if (left === kept.left) return;
+  kept.left = left;
+  queueMicrotask(() => (track.scrollLeft = left)); // when all is drawn: a scroll in the middle would lay the page out once more
+}
+
 /** @returns {HTMLElement} */
-const block = () => h("li", { class: "blk" }, h("button", { class: "blk-go", type: "button" }, h("span", { class: "sr" }), h("span"), h("b"), h("small"), h("span", { class: "sr" })), h("button", { class: "blk-branch", type: "button", hidden: true }));
+const block = () =>
+  h("li", { class: "blk" },
+    h("button", { class: "blk-go", type: "button" }, h("span", { class: "sr" }), h("span"), h("b"), h("small"), h("span", { class: "sr" }), h("span", { class: "blk-rows", "aria-hidden": "true" })),
+    dot("blk-stop"), h("div", { class: "blk-forks" }, h("button", { class: "fork", type: "button", hidden: true }), h("button", { class: "fork more", type: "button", hidden: true })));
 
 /** @param {any} li @param {Block} b @param {World} world @param {Context} context */
 function fill(li, b, world, context) {
-  const [go, branch] = li.children;
-  const may = (world.role === "writer" || world.recording) && world.connection === "open";
-  set(li, "class", `blk ${b.state}`);
-  const grow = `${read.phase(world) === "train" ? Math.max(0.001, b.grow) : b.grow} 1 0px`;
-  if (li.dataset.grow !== grow) li.style.flex = li.dataset.grow = grow;
+  const [go, stop, forks] = li.children;
+  set(li, "class", `blk ${b.kind} ${b.state}${b.cut ? " cut" : ""}${b.note && b.width >= 80 + 6 * b.note.length ? "" : " brief"}`);
+  pixels(li, "left", b.left);
+  pixels(li, "width", b.width);
   const [lead, after] = spoken(b);
-  [lead, b.title, b.token, b.note, after].forEach((said, i) => text(go.children[i], said));
+  [lead, b.title, b.token, b.note, after].forEach((word, i) => text(go.children[i], word));
+  set(go, "title", [b.title || b.token, b.note].filter(Boolean).join(": ") || null);
   set(go, "aria-current", b.state === "now" ? "step" : null);
-  set(go, "disabled", b.node === null || !may);
+  set(go, "disabled", b.node === null || !able(world));
+  const ticks = b.kind === "stage" ? 0 : Math.min(b.size, 24, Math.floor(b.width / 5));
+  if (go.lastElementChild.childElementCount !== ticks) go.lastElementChild.replaceChildren(...Array.from({ length: ticks }, () => h("i")));
   go.onclick = () => b.node !== null && b.state !== "now" && context.send({ kind: "go", moment: b.node });
-  const back = b.earlier ?? null;
-  branch.hidden = !b.others.length && back === null;
-  if (back !== null) return mark(branch, back, "‹ earlier", "‹ earlier: go back to what was read before this", may, context);
-  if (!b.others.length) return;
-  const next = b.others.find((id) => id > /** @type {number} */ (b.node)) ?? b.others[0];
-  const label = world.history.get(next)?.label;
-  mark(branch, next, `+${b.others.length}`, `+${plural(b.others.length, "other branch", "other branches")} here; go to ${label ? shown(label) : "the next"}`, may, context);
+  stopper(stop, b.stop, world, context);
+  set(li, "data-stop", b.stop && JSON.stringify(b.stop));
+  drawForks(forks, b, world, context);
 }
 
-/** What a screen reader hears before and after what stands in a block. Pure.
- * @param {Block} b @returns {[string, string]} */
-export function spoken(b) {
-  const said = b.title || b.token ? "" : "free";
-  if (b.state === "now") return ["Here: ", ""];
-  if (b.node !== null) return ["Go to ", ""];
-  return [said, b.state === "todo" ? ", not run yet" : ", done inside one step"];
+/** B is its key: it takes no focus, so that Space goes on to play. @param {string} name */
+const dot = (name) => h("button", { class: name, type: "button", tabindex: -1, onmousedown: (/** @type {Event} */ event) => event.preventDefault() });
+
+/** The dot that sets or removes a stop.
+ * @param {any} button @param {PlayStop | null} stop @param {World} world @param {Context} context */
+function stopper(button, stop, world, context) {
+  button.hidden = !stop;
+  if (!stop) return;
+  const is = has(world.look.stops, stop);
+  const name = is ? msg`Do not stop ${label(world, stop)}` : msg`Stop ${label(world, stop)}`;
+  set(button, "aria-pressed", String(is));
+  set(button, "aria-label", name);
+  set(button, "title", `${name} (B)`);
+  set(button, "disabled", !able(world));
+  button.onclick = () => context.look({ stops: toggled(world.look.stops, stop) });
 }
 
-/** @param {any} button @param {number} moment @param {string} said @param {string} name @param {boolean} may @param {Context} context */
-function mark(button, moment, said, name, may, context) {
-  text(button, said);
+/** Under a block: what else follows from the moment before it, or the way back to an earlier pass.
+ * @param {any} forks @param {Block} b @param {World} world @param {Context} context */
+function drawForks(forks, b, world, context) {
+  const [one, more] = forks.children;
+  const next = b.others.find((n) => n.id > (b.node ?? -1)) ?? b.others[0];
+  const way = b.earlier ?? next?.id ?? null;
+  one.hidden = way === null;
+  more.hidden = b.others.length < 2 || b.earlier !== null;
+  if (way === null) return;
+  const name = b.earlier !== null ? msg`Go back to what was read before this` : msg`Go to the branch ${named(next)}, instead of ${b.token || b.title}`;
+  set(forks, "class", b.earlier !== null ? "blk-forks wide" : "blk-forks");
+  text(one, b.earlier !== null ? msg`‹ earlier` : named(next));
+  set(one, "aria-label", name);
+  set(one, "title", name);
+  set(one, "disabled", !able(world));
+  one.onclick = () => context.send({ kind: "go", moment: way });
+  text(more, `+${b.others.length - 1}`);
+  set(more, "aria-label", counted(b.others.length - 1, "{0} more branch here", "{0} more branches here"));
+  more.onclick = () => /** @type {any} */ (forks.closest(".view-track")?.querySelector("[aria-controls=sheet-lines]")).click();
+}
+
+/** The first and the last place of the line that the timeline shows.
+ * @param {Block[]} blocks @param {number} left @param {number} room @param {Stop[]} all @param {boolean} training @returns {[number, number]} */
+function visible(blocks, left, room, all, training) {
+  const now = all.findIndex((s) => s.state === "now");
+  if (training) return [Math.max(0, now - 1), now];
+  const ids = new Set(blocks.filter((b) => b.node !== null && b.left + b.width > left && b.left < left + room).map((b) => b.node));
+  const [first, last] = [all.findIndex((s) => ids.has(s.node.id)), all.findLastIndex((s) => ids.has(s.node.id))];
+  return first < 0 ? [now, now] : [first, last];
+}
+
+/** Where on the line passes begin, branches leave and Play stops. @param {Stop[]} all @param {World} world */
+function signs(all, world) {
+  /** @type {{at: number, kind: "pass" | "fork" | "stop"}[]} */
+  const found = [];
+  const stops = world.look.stops.flatMap((s) => (s.kind === "step" ? [`${s.phase} ${s.step}`] : []));
+  all.forEach((s, at) => {
+    if (at && s.starts) found.push({ at, kind: "pass" });
+    if (alternatives(world.history, s.all).length) found.push({ at, kind: "fork" });
+    if (stops.includes(`${s.node.phase} ${s.node.step}`) && !s.node.stage) found.push({ at, kind: "stop" });
+  });
+  return found.slice(0, 200);
+}
+
+/** @param {any} button @param {number} count @param {string} name */
+function entitle(button, count, name) {
+  text(button.lastElementChild, String(count));
   set(button, "aria-label", name);
   set(button, "title", name);
-  set(button, "disabled", !may);
-  button.onclick = () => context.send({ kind: "go", moment });
-}
-
-/** Keep the current block in sight when it changes, without moving the page.
- * @param {HTMLElement} track @param {string} name */
-function reveal(track, name) {
-  if (track.dataset.at === name) return;
-  track.dataset.at = name;
-  const now = /** @type {HTMLElement | null} */ (track.querySelector(".blk.now"));
-  if (!now) return;
-  const [left, right] = [now.offsetLeft - 90, now.offsetLeft + now.offsetWidth + 180];
-  if (left < track.scrollLeft || right > track.scrollLeft + track.clientWidth) track.scrollLeft = Math.max(0, right - track.clientWidth);
 }
 
 /** @param {any} element @param {World} world @param {Context} context */
-function operationRow(element, world, context) {
+function drawOps(element, world, context) {
   const ops = operations(world);
   const cursor = ops.findIndex((o) => o.path === world.look.op);
+  const view = seen(world, ops.map((o) => o.path));
+  const phase = /** @type {"train"} */ (read.phase(world));
+  const row = element.children[1];
   text(element.children[0], callName(world));
-  list(element.children[1], ops, (o) => o.path, () => h("button", { class: "op", type: "button" }), (button, o, i) => {
-    set(button, "class", `op${i === cursor ? " on" : ""}${cursor >= 0 && i > cursor ? " todo" : ""}`);
-    set(button, "aria-pressed", String(i === cursor));
-    set(button, "title", o.path);
-    text(button, o.name);
-    button.onclick = () => context.look(i === cursor ? { op: null } : lookAt(world, o.path));
+  list(row, ops, (o) => o.path, () => h("span", { class: "op" }, dot("op-stop"), h("button", { class: "op-go", type: "button" })), (chip, o, i) => {
+    /** @type {PlayStop} */
+    const stop = { kind: "op", phase, scope: o.path };
+    set(chip, "class", `op${i === cursor ? " on" : ""}${o.path === view ? " seen" : ""}${cursor >= 0 && i > cursor ? " todo" : ""}`);
+    set(chip, "data-stop", JSON.stringify(stop));
+    stopper(chip.firstElementChild, stop, world, context);
+    const go = chip.lastElementChild;
+    set(go, "aria-pressed", String(i === cursor));
+    set(go, "title", o.path);
+    text(go, o.name);
+    go.onclick = () => context.look(i === cursor ? lookAway(world) : lookAt(world, o.path));
   });
+  const shows = `${world.look.op ?? view}`;
+  if (row.dataset.shows === shows) return;
+  row.dataset.shows = shows;
+  queueMicrotask(() => inSight(row, row.querySelector(".op.on") ?? row.querySelector(".op.seen")));
+}
+
+/** @param {any} row @param {any} chip */
+function inSight(row, chip) {
+  if (chip) row.scrollLeft = within(row.scrollLeft, row.clientWidth, chip.offsetLeft - row.offsetLeft - 24, chip.offsetLeft - row.offsetLeft + chip.offsetWidth + 24);
+}
+
+/** Say what became of the stops. @param {Kept} kept @param {World} world @param {Context} context */
+function tellStops(kept, world, context) {
+  const { stops } = world.look;
+  const old = kept.stops;
+  kept.stops = stops;
+  if (!old || old === stops) return;
+  const [more, less] = [stops.find((s) => !has(old, s)), old.find((s) => !has(stops, s))];
+  if (more) context.say(msg`Play stops ${label(world, more)}.`);
+  else if (less) context.say(msg`Play does not stop ${label(world, less)} any more.`);
+}
+
+/** @param {any} track @param {Kept} kept @param {() => void} redraw */
+function pans(track, kept, redraw) {
+  track.addEventListener("scroll", () => {
+    if (kept.left === track.scrollLeft) return;
+    kept.left = track.scrollLeft;
+    redraw();
+  }, { passive: true });
+  track.addEventListener("wheel", (/** @type {WheelEvent} */ event) => {
+    if (event.ctrlKey || Math.abs(event.deltaX) > Math.abs(event.deltaY) || track.scrollWidth <= track.clientWidth) return;
+    event.preventDefault();
+    track.scrollLeft += event.deltaY;
+  });
+}
+
+/** A drag along the blocks goes through their moments. (A finger pans, as everywhere.)
+ * @param {any} track @param {Kept} kept @param {(moment: number) => Promise<void>} go */
+function drags(track, kept, go) {
+  /** @type {{x: number, left: number, moved: boolean} | null} */
+  let drag = null;
+  track.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    if (event.button !== 0 || event.pointerType === "touch" || !kept.world || !able(kept.world)) return;
+    drag = { x: event.clientX, left: track.getBoundingClientRect().left, moved: false };
+  });
+  track.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    if (!drag || (!drag.moved && Math.abs(event.clientX - drag.x) < 6)) return;
+    if (!drag.moved) track.setPointerCapture(event.pointerId);
+    drag.moved = true;
+    const x = event.clientX - drag.left + kept.left;
+    const nodes = kept.blocks.filter((b) => b.node !== null);
+    const near = nodes.findLast((b) => b.left <= x) ?? nodes[0];
+    if (near?.node !== null && near && near.state !== "now") go(near.node);
+  });
+  track.addEventListener("pointerup", () => (drag = null));
+  track.addEventListener("pointercancel", () => (drag = null));
+}
+
+/** @param {any} element @param {"left" | "width"} name @param {number} value */
+function pixels(element, name, value) {
+  const wanted = `${value}px`;
+  if (element.style[name] !== wanted) element.style[name] = wanted;
 }

@@ -78,7 +78,7 @@ def test_another_word_makes_a_branch_and_the_old_path_stays(window: Window) -> N
     window.until("lookback.store.world.moved.step === 2")
     assert window.tokens() == ["<bos>", "le", word]
     assert window.world("moved.requests[0].target[2].origin") == "chosen"
-    window.page.locator(".blk-branch:visible").click()
+    window.page.locator(".blk-forks .fork:visible").click()
     window.until("lookback.store.world.moved.requests[0].target[2].token === 'chat'")
 
 

@@ -33,7 +33,7 @@ function acting({ stages = [], move = () => {} } = {}) {
     }),
   };
   store.set({
-    opened: { scenario, relations: [{ name: "cross", layers: 2, heads: 4 }] }, moved: { phase: "decode", stages },
+    opened: { scenario, relations: [{ name: "cross", path: "decoder.layer{layer}.cross", layers: 2, heads: 4 }] }, moved: { at: 0, phase: "decode", step: 0, stage: "", requests: [], stages },
     look: { ...store.world.look, relation: "cross" },
   });
   return { actions: new Actions({ run, catalogue, repaint: () => {}, provider: "p" }), store, sent };
@@ -50,7 +50,7 @@ test("step and back by step or stage are one command each", async () => {
 
 test("by op the cursor walks the newest stage without a message, then a stage is stepped", async () => {
   const stages = [{ name: "choose", ms: 0, ops: [] }, { name: "read", ms: 1, ops: ["a", "b"] }, { name: "later", ms: null, ops: ["z"] }];
-  const move = (store, { kind }) => kind === "step" && store.set({ moved: { phase: "decode", stages: [{ name: "read", ms: 1, ops: ["c", "d"] }] } });
+  const move = (store, { kind }) => kind === "step" && store.set({ moved: { ...store.world.moved, at: 1, stages: [{ name: "read", ms: 1, ops: ["c", "d"] }] } });
   const { actions, store, sent } = acting({ stages, move });
   actions.granularity("op");
   assert.equal(store.world.look.op, "a");
@@ -127,7 +127,7 @@ test("play by step goes to the server with its rate; a rate that is no rate is l
   actions.play();
   store.set({ playing: { playing: true, unit: "step", rate: 5 } });
   actions.play();
-  assert.deepEqual(sent, [{ kind: "play", unit: "step", rate: 5 }, { kind: "pause" }]);
+  assert.deepEqual(sent, [{ kind: "play", unit: "step", rate: 5, stops: [] }, { kind: "pause" }]);
 });
 
 test("play by op needs no server, and ends where the run ends", async () => {
@@ -139,6 +139,51 @@ test("play by op needs no server, and ends where the run ends", async () => {
   assert.equal(store.world.playing.playing, true);
   while (store.world.playing.playing) await new Promise((resolve) => setTimeout(resolve, 5));
   assert.deepEqual([store.world.look.op, sent], ["b", []]);
+});
+
+test("play by op stops where the cursor comes to a stop, and says so", async () => {
+  const { actions, store } = acting({ stages: [{ name: "read", ms: 1, ops: ["a", "b", "c"] }] });
+  actions.granularity("op");
+  actions.speed(60);
+  store.set({ look: { ...store.world.look, stops: [{ kind: "op", phase: "decode", scope: "b" }] } });
+  actions.play();
+  while (store.world.playing.playing) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(store.world.look.op, "b");
+  assert.match(store.world.notices.at(-1).message, /Stopped where you asked/);
+});
+
+test("a stop is set where the run stands: at the cursor, the stage or the step", () => {
+  const { actions, store } = acting({ stages: [{ name: "read", ms: 1, ops: ["a"] }] });
+  store.world.moved.step = 4;
+  actions.stopHere();
+  store.set({ look: { ...store.world.look, op: "a" } });
+  actions.stopHere();
+  store.set({ moved: { ...store.world.moved, stage: "choose" }, look: { ...store.world.look, op: null } });
+  actions.stopHere();
+  assert.deepEqual(store.world.look.stops.map((s) => [s.kind, s.step ?? s.scope ?? s.stage]), [["step", 4], ["op", "a"], ["stage", "choose"]]);
+  actions.stopHere();
+  assert.equal(store.world.look.stops.length, 2);
+});
+
+test("stops that are changed while the run plays hold at once; one of another model is not sent", async () => {
+  const { actions, store, sent } = acting();
+  store.set({ playing: { playing: false, unit: "step", rate: 2 }, opened: { ...store.world.opened, vocabulary: { target: ["a"] } } });
+  await actions.play();
+  store.set({ playing: { playing: true, unit: "step", rate: 2 } });
+  const [good, strange] = [{ kind: "token", token: 0 }, { kind: "token", token: 9 }];
+  actions.run.look({ stops: [good, strange] });
+  assert.deepEqual(sent.map((c) => c.stops), [[], [good]]);
+});
+
+test("where playing ended at an operation the cursor goes there", () => {
+  const { actions, store } = acting({ stages: [{ name: "read", ms: 1, ops: ["a", "b"] }] });
+  const stop = { kind: "op", phase: "decode", scope: "b" };
+  store.set({ playing: { playing: false, unit: "step", rate: 2, stop } });
+  assert.equal(store.world.look.op, null, "who joins later is not moved");
+  actions.play();
+  store.set({ playing: { playing: true, unit: "step", rate: 2, stop: null } });
+  store.set({ playing: { playing: false, unit: "step", rate: 2, stop } });
+  assert.equal(store.world.look.op, "b");
 });
 
 test("entering the phase that one is in sends nothing", () => {

@@ -1,0 +1,84 @@
+// @ts-check
+/** The whole line in one bar: where the run stands, what of it the timeline shows, where branches leave; drag or keys go there. */
+
+import { h, list, set } from "./dom.mjs";
+
+/** One place of the bar. @typedef {{id: number, said: string}} Place */
+/** What the bar shows; seen: the first and the last place that the timeline shows. `mark`: a sign at a place.
+ * @typedef {{places: Place[], at: number, seen: [number, number], marks: {at: number, kind: "pass" | "fork" | "stop"}[], able: boolean}} Shown */
+
+/** @param {{name: () => string, go: (id: number) => Promise<void>}} o go resolves when nothing waits any more @returns {{element: HTMLElement, show: (shown: Shown) => void}} */
+export function scrubber({ name, go }) {
+  const [seen, done, mark, marks] = [h("i", { class: "scrub-seen" }), h("i", { class: "scrub-done" }), h("i", { class: "scrub-mark" }), h("span", { class: "scrub-marks" })];
+  const ground = h("span", { class: "scrub-ground" }, h("span", { class: "scrub-rail" }, done), seen, marks, mark);
+  const element = h("div", { class: "scrub", role: "slider", tabindex: 0 }, ground);
+  /** @type {Shown} */
+  let now = { places: [], at: 0, seen: [0, 0], marks: [], able: false };
+  /** Where a person has dragged to, until it is shown. @type {number | null} */
+  let wanted = null;
+  /** @type {DOMRect | null} */
+  let box = null;
+
+  const to = (/** @type {number} */ index) => {
+    const place = now.places[Math.max(0, Math.min(now.places.length - 1, index))];
+    if (!now.able || !place || now.places.indexOf(place) === (wanted ?? now.at)) return;
+    const mine = (wanted = now.places.indexOf(place));
+    paint();
+    go(place.id).then(() => {
+      if (wanted !== mine || box) return;
+      wanted = null;
+      paint();
+    });
+  };
+  const paint = () => {
+    const share = (/** @type {number} */ i) => (now.places.length > 1 ? (100 * i) / (now.places.length - 1) : 0);
+    const at = wanted ?? now.at;
+    style(mark, "left", `${share(at)}%`);
+    style(done, "width", `${share(at)}%`);
+    style(seen, "left", `${share(now.seen[0])}%`);
+    style(seen, "width", `${share(now.seen[1]) - share(now.seen[0])}%`);
+    list(marks, now.marks, (m) => `${m.kind} ${m.at}`, () => h("i"), (i, m) => {
+      set(i, "class", `at-${m.kind}`);
+      style(i, "left", `${share(m.at)}%`);
+    });
+    set(element, "aria-valuenow", at + 1);
+    set(element, "aria-valuetext", now.places[at]?.said ?? "");
+    set(element, "title", now.places[at]?.said ?? "");
+  };
+  const under = (/** @type {PointerEvent} */ event) => box && to(Math.round(((event.clientX - box.left) / Math.max(1, box.width)) * (now.places.length - 1)));
+  element.onpointerdown = (/** @type {PointerEvent} */ event) => {
+    if (event.button !== 0) return;
+    box = ground.getBoundingClientRect();
+    element.setPointerCapture(event.pointerId);
+    under(event);
+  };
+  element.onpointermove = under;
+  element.onpointerup = element.onpointercancel = () => {
+    box = null;
+    if (wanted === now.at) wanted = null;
+  };
+  element.onkeydown = (/** @type {KeyboardEvent} */ event) => {
+    const at = wanted ?? now.at;
+    const next = { ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1, PageDown: at - 10, PageUp: at + 10, Home: 0, End: now.places.length - 1 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    to(next);
+  };
+  return {
+    element,
+    show(shown) {
+      now = shown;
+      if (!box && wanted === now.at) wanted = null;
+      set(element, "aria-label", name());
+      set(element, "aria-valuemin", 1);
+      set(element, "aria-valuemax", Math.max(1, now.places.length));
+      set(element, "aria-disabled", now.able ? null : "true");
+      paint();
+    },
+  };
+}
+
+/** @param {any} element @param {string} name @param {string} value */
+function style(element, name, value) {
+  if (element.style[name] !== value) element.style[name] = value;
+}
