@@ -69,7 +69,7 @@ export default {
       h("div", { class: "lock" }, icon, h("span", null, h("span"), " ", h("b", { class: "mono" }), " ", h("span")),
         h("button", { type: "button", onclick: () => context.look({ lock: null, path: null, side: "value", layout: {} }) }, msg`Unlock`, " ", h("kbd", null, "Esc"))),
       h("div", { class: "insp contract-part" },
-        h("div", { class: "name-line" }, h("h2", { class: "tname" }), h("span", { class: "note" }), h("span", { class: "sp" }), h("span", { class: "note edit" })),
+        h("div", { class: "name-line" }, h("h2", { class: "tname" }), h("span", { class: "note" }), h("span", { class: "sp" }), h("span", { class: "note may" })),
         h("div", { class: "name-line" }, h("p", { class: "note mono path" }), h("span", { class: "sp" }),
           h("button", { type: "button", class: "btn xs all-taps", "aria-expanded": "false", "aria-controls": "tap-tree" }, h("span"), h("i", { "aria-hidden": "true" }))),
         h("dl", { class: "contract" })),
