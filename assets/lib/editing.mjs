@@ -1,7 +1,7 @@
 // @ts-check
 /** The form of one edit at a tap: which places of the tensor, and what is put there. `editor` makes it; `open` fills it for a tensor.
  *
- * Any view may hold one: const form = editor(context); element.append(form.element); form.open(world, {path, axes, index}); form.draw(world).
+ * The Edits view holds it; any other view asks for it with `askToEdit`: then it opens for what the page looks at.
  */
 
 import { h, list, set, text } from "./dom.mjs";
@@ -43,7 +43,10 @@ export class Editor {
       action("set", msg`set to`, msg`Put this number there`), action("scale", msg`× by`, msg`Multiply what is there by this number`), action("patch", msg`patch`, msg`Put there what the same tensor holds when another text is read`));
     this.value = h("input", { class: "number", type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", "aria-label": msg`Value` });
     this.donor = h("select", { class: "donor", "aria-label": msg`Whose row is put there` });
-    this.donor.onchange = () => this.patches();
+    this.donor.onchange = () => {
+      this.patches();
+      this.element.scrollIntoView({ block: "nearest" });
+    };
     this.source = h("input", { class: "number text", type: "text", "aria-label": msg`Source of the donor`, placeholder: msg`source sentence`, maxlength: 2000 });
     this.prefix = h("input", { class: "number text", type: "text", "aria-label": msg`Target prefix of the donor`, placeholder: msg`target prefix after <bos>`, maxlength: 2000 });
     this.row = h("input", { class: "number", type: "text", inputmode: "numeric", "aria-label": msg`Row of the donor; empty means the same row`, placeholder: msg`same row` });
@@ -106,6 +109,7 @@ export class Editor {
     this.value.hidden = action === "patch";
     this.patch.hidden = action !== "patch";
     this.patches();
+    if (this.shown) this.element.scrollIntoView({ block: "nearest" });
   }
 
   /** Own words are asked for only where no other donor is named. */
@@ -175,6 +179,14 @@ export class Editor {
     if (this.world) this.draw(this.world);
   }
 }
+
+const ASK = "lookback-edit";
+
+/** Open the form for the locked cell, or for the tensor that the inspector shows. */
+export const askToEdit = () => void dispatchEvent(new Event(ASK));
+
+/** @param {() => void} open */
+export const whenAsked = (open) => addEventListener(ASK, open);
 
 /** @param {Context} context */
 export const editor = (context) => new Editor(context);

@@ -121,7 +121,7 @@ export function lifetimeOf(world, tap) {
 
 /** Whether it can be changed: in a word, and in a sentence. @param {any} tap @returns {[string, string]} */
 export function editOf(tap) {
-  if (tap.editable) return [msg`editable`, msg`Its values can be set at this tap.`];
+  if (tap.editable) return [msg`Edit…`, msg`Set, scale or patch its values at this tap`];
   if (tap.type === "parameter") return [msg`learned`, msg`Updates change it; it cannot be set at a tap.`];
   if (tap.type === "mask") return [msg`by Edit mask`, msg`Cells are hidden and shown in the map.`];
   return tap.type === "ids" ? [msg`by the input`, msg`It follows from the words of the input.`] : [msg`fixed`, msg`It cannot be set at a tap.`];

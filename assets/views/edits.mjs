@@ -2,7 +2,7 @@
 /** What was changed inside the model: every edit in words, each with a switch; what it did to the prediction or to the loss. */
 
 import { h, list, set, text } from "../lib/dom.mjs";
-import { editor } from "../lib/editing.mjs";
+import { editor, whenAsked } from "../lib/editing.mjs";
 import * as lib from "../lib/edits.mjs";
 import { unedited } from "../lib/candidates.mjs";
 import { msg } from "../lib/language.mjs";
@@ -42,6 +42,7 @@ export default {
   mount(element, context) {
     const form = editor(context);
     forms.set(element, form);
+    whenAsked(() => /** @type {any} */ (element.querySelector(`[data-edit=${form.world?.look.lock && !form.world.look.path ? "cell" : "tensor"}]`)).click());
     element.append(
       h("div", { class: "hh" }, h("h2", { class: "h" }, msg`Edits`), h("span", { class: "note" }), h("button", { class: "link", type: "button", hidden: true }, msg`Remove all`)),
       h("div", { class: "row todo", role: "group", "aria-label": msg`Change a value inside the model` },

@@ -2,6 +2,7 @@
 /** What one tensor is: its contract and its formula, and the way to any other tensor of the model. */
 
 import { h, list, set, text } from "../lib/dom.mjs";
+import { askToEdit } from "../lib/editing.mjs";
 import * as about from "../lib/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
@@ -69,7 +70,7 @@ export default {
       h("div", { class: "lock" }, icon, h("span", null, h("span"), " ", h("b", { class: "mono" }), " ", h("span")),
         h("button", { type: "button", onclick: () => context.look({ lock: null, path: null, side: "value", layout: {} }) }, msg`Unlock`, " ", h("kbd", null, "Esc"))),
       h("div", { class: "insp contract-part" },
-        h("div", { class: "name-line" }, h("h2", { class: "tname" }), h("span", { class: "note" }), h("span", { class: "sp" }), h("span", { class: "note may" })),
+        h("div", { class: "name-line" }, h("h2", { class: "tname" }), h("span", { class: "note" }), h("span", { class: "sp" }), h("button", { type: "button", class: "link may", onclick: askToEdit })),
         h("div", { class: "name-line" }, h("p", { class: "note mono path" }), h("span", { class: "sp" }),
           h("button", { type: "button", class: "btn xs all-taps", "aria-expanded": "false", "aria-controls": "tap-tree" }, h("span"), h("i", { "aria-hidden": "true" }))),
         h("dl", { class: "contract" })),
@@ -121,6 +122,7 @@ function head(part, world, tap) {
   const [short, long] = tap ? about.editOf(tap) : ["", ""];
   text(edit, short);
   set(edit, "title", long);
+  set(edit, "disabled", !tap?.editable || world.role !== "writer");
   text(part.children[1].firstElementChild, tap?.path ?? msg`no tensor is known yet`);
   set(part.children[1].firstElementChild, "title", tap?.path);
 }

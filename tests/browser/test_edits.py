@@ -70,6 +70,9 @@ def test_a_zeroed_head_and_a_patched_row_stand_in_the_list_and_are_removed(windo
     assert "← row 0 of “the dog runs → <bos>”" in window.page.locator(".edit .to").nth(1).inner_text()
     window.page.locator(".edit .to").nth(0).click()
     window.until("lookback.store.world.look.path === 'decoder.layer1.cross.mixed'")
+    window.page.locator(".contract-part .may").click()
+    assert window.page.locator(".editor .what").inner_text() == "L2 cross mixed"
+    window.page.keyboard.press("Escape")
     window.press("Remove all")
     window.until("lookback.store.world.opened.scenario.edits.length === 0")
 

@@ -42,7 +42,7 @@ test("a contract says who owns rows, how long they live, and what may be edited"
   assert.equal(about.lifetimeOf(w, weights), "only the newest row is computed; older rows stay for display");
   assert.equal(about.ownerOf(w, parameter), "none: one parameter, shared by every row");
   assert.equal(about.nameOf(parameter), "W_Q");
-  assert.deepEqual([weights, { type: "parameter" }, { type: "mask" }].map((t) => about.editOf(t)[0]), ["editable", "learned", "by Edit mask"]);
+  assert.deepEqual([weights, { type: "parameter" }, { type: "mask" }].map((t) => about.editOf(t)[0]), ["Edit…", "learned", "by Edit mask"]);
   assert.equal(about.ownerOf(training(), weights), "target; 1 of 6 rows are padding");
 });
 
