@@ -118,6 +118,7 @@ await replay?.inlineCharts();
 actions.speed(sessionStorage.getItem(RATE) ?? actions.rate);
 run.begin();
 await present(data.ids.STAGE);
+if (replay) /** @type {any} */ (document.getElementById(data.ids.SHARE)).textContent = msg`Recording`;
 frame = new Frame({ actions, ids: data.ids, fields: data.fields });
 listenToKeys(actions, help);
 hints = new Hints(/** @type {HTMLElement} */ (document.getElementById(data.ids.HINTS)), store);

@@ -29,7 +29,7 @@ export class Playback extends Run {
       this.socket = new Tape({ frames, onFrame: (frame) => this.frame(frame), onState: (state, reason) => this.state(state, reason) });
       this.socket.connect();
     } catch (error) {
-      this.store.set({ connection: "closed", reason: String(/** @type {Error} */ (error).message) });
+      this.store.set({ connection: "closed", reason: msg`This replay cannot be played: ${String(/** @type {Error} */ (error).message)}` });
     }
   }
 

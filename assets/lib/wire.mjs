@@ -65,13 +65,13 @@ function tensor(buffer, base, about, scale) {
  * @param {{low: number, high: number} | undefined} scale */
 function numbers(buffer, at, size, dtype, scale) {
   if (dtype === "F16") {
-    const bits = new Uint16Array(aligned(buffer, at, size * 2), at % 2 ? 0 : at, size);
+    const bits = new Uint16Array(...aligned(buffer, at, size, 2));
     const out = new Float32Array(size);
     for (let i = 0; i < size; i++) out[i] = HALF[bits[i]];
     return out;
   }
-  if (dtype === "F32") return new Float32Array(aligned(buffer, at, size * 4), at % 4 ? 0 : at, size);
-  if (dtype === "I32") return new Int32Array(aligned(buffer, at, size * 4), at % 4 ? 0 : at, size);
+  if (dtype === "F32") return new Float32Array(...aligned(buffer, at, size, 4));
+  if (dtype === "I32") return new Int32Array(...aligned(buffer, at, size, 4));
   const bytes = new Uint8Array(buffer, at, size);
   if (dtype === "BOOL") return bytes;
   const { low = 0, high = 1 } = scale ?? {};
@@ -81,9 +81,9 @@ function numbers(buffer, at, size, dtype, scale) {
   return out;
 }
 
-/** The buffer itself, or a copy of the part when a typed array cannot begin there (a frame that was stored inside a file).
- * @param {ArrayBuffer} buffer @param {number} at @param {number} bytes */
-const aligned = (buffer, at, bytes) => (at % (bytes % 4 ? 2 : 4) ? buffer.slice(at, at + bytes) : buffer);
+/** Where a typed array can begin: in the buffer itself, or in a copy of the part where that is not aligned to its item size.
+ * @param {ArrayBuffer} buffer @param {number} at @param {number} size @param {number} item bytes @returns {[ArrayBuffer, number, number]} */
+const aligned = (buffer, at, size, item) => (at % item ? [buffer.slice(at, at + size * item), 0, size] : [buffer, at, size]);
 
 /** Fields whose numbers may be infinite or not a number; JSON carries these as text. Words of a person are never touched. */
 const NUMERIC = new Set([

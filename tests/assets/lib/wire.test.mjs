@@ -53,3 +53,8 @@ test("a frame cut short or with a tensor of another size is refused", () => {
   assert.throws(() => decode(whole.slice(0, whole.byteLength - 4)), RangeError);
   assert.throws(() => decode(whole.slice(0, 40)), RangeError);
 });
+
+test("16-bit floats are read where an odd number of them lies before", () => {
+  const { tensors } = decode(frame("values", { pieces: [] }, { tensors: { a: ["F16", [1], Uint16Array.of(0x3c00)], b: ["F16", [2], Uint16Array.of(0x4000, 0xc000)] } }));
+  assert.deepEqual([...tensors.get("b").data], [2, -2]);
+});
