@@ -94,7 +94,7 @@ async def _lifespan(
     pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="engine", initializer=torch.set_num_threads, initargs=(1,))
     services = Services(engine, wire.encode, kept, pool, device)
     api.state.lobby = Lobby(services, settings.sessions, settings.idle_minutes * 60, settings.expiry_days)
-    exports = Exports(services)
+    exports = Exports()
     api.state.taking = Taking(api.state.lobby, exports, services, api.state.pages)
     tasks = [asyncio.create_task(api.state.lobby.tend()), asyncio.create_task(_warm(api, services, readiness))]
     try:

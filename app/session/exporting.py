@@ -32,7 +32,10 @@ NAME = "recording"  # of the session in a replay: the true one would let its rea
 # small rows would be lost in 16 bits, and all of it would be half of the file. Parameters come once, so in training not at all.
 READS = (Selector(path="*"), Selector(path="*", side="unedited"))
 PARAMETERS = (Selector(path="parameter.*"),)
-GRADIENTS = (Selector(path="*", side="gradient", dtype="f32", reduce="norm"), Selector(path="*.scores", side="gradient"))
+GRADIENTS = (
+    Selector(path="*", side="gradient", dtype="f32", reduce="norm"),
+    Selector(path="*.scores", side="gradient", dtype="f32"),
+)
 
 Pages = Callable[[bool], tuple[bytes, bytes]]  # (with charts) -> what stands before and after the packed run
 Steps = Iterator[tuple[int, int]]

@@ -1,4 +1,4 @@
-"""Files that are made for somebody to take away: a few at a time, in slices, and kept for some minutes to be fetched."""
+"""Files that are made for somebody to take away: one at a time, in slices, and kept for some minutes to be fetched."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import time
 import weakref
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import IO, cast
+
+import torch
 
 from app.session.events import Problem, Refused
 from app.session.runner import SLICE
-from app.session.services import Services
 
-AT_ONCE = 2  # that are made
-MOST_WAITING = 16
+MOST_WAITING = 64
 KEPT = 8
 KEPT_FOR = 600.0  # seconds
 CHUNK = 256 << 10
@@ -46,11 +47,12 @@ Told = asyncio.Queue[tuple[int, int] | File | Exception]
 
 
 class Exports:
-    """See the module. Its methods are called on the loop's thread; the work is done in the services' pool."""
+    """See the module. Its methods are called on the loop's thread. The work has a thread of its own, so that no session waits for
+    it, and one alone, so that it takes no more than one core."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self._turn = asyncio.Semaphore(AT_ONCE)
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(1, "exports", torch.set_num_threads, (1,))
+        self._turn = asyncio.Lock()
         self._making: dict[asyncio.Task[None], asyncio.Event] = {}
         self._files: OrderedDict[str, File] = OrderedDict()
 
@@ -95,7 +97,7 @@ class Exports:
                 content.close()
 
     async def _thread(self, work: Callable[[Steps], tuple[int, int] | None], steps: Steps) -> tuple[int, int] | None:
-        return await asyncio.get_running_loop().run_in_executor(self._services.pool, work, steps)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work, steps)
 
     def _keep(self, file: File) -> None:
         self._tidy()
@@ -118,6 +120,7 @@ class Exports:
             stop.set()
         await asyncio.gather(*self._making)
         self._files.clear()
+        self._pool.shutdown()
 
 
 def _slice(steps: Steps) -> tuple[int, int] | None:

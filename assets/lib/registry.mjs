@@ -69,7 +69,7 @@ export class Registry {
       /** @type {Placed} */
       const placed = { view, element, menu: null, shown: false, mounted: false, reads: new Set(), dirty: true, failed: "" };
       placed.menu = this.menu(placed);
-      if (placed.menu) slot.appendChild(placed.menu);
+      if (placed.menu) slot.insertBefore(placed.menu, element); // it lies where the view begins
       this.placed.push(placed);
       resize.observe(element);
       element.addEventListener("box", () => {

@@ -94,6 +94,7 @@ export function standIn() {
   };
   /** @param {HTMLElement} control @param {string} value */
   const chosen = (control, value) => page.dash_clientside.lookback[control.id]?.(value, told.get(control.id));
+  document.querySelector(".setup")?.setAttribute("tabindex", "0"); // nothing in it takes the focus, and it scrolls
   addEventListener("change", (event) => {
     const select = /** @type {any} */ (event.target);
     if (select.matches?.(".still-select")) chosen(select, select.value);

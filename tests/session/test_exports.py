@@ -6,29 +6,20 @@ import asyncio
 import gc
 import time
 from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 
 import pytest
-import torch
 
-from app.server.wire import encode
 from app.session import exports as module
 from app.session.events import Problem, Refused
 from app.session.exports import Exports, File
-from app.session.journal import Journal
-from app.session.services import Services
-from tests.session.fakes import FakeEngine
 
 
 @pytest.fixture
 async def exports() -> AsyncIterator[Exports]:
-    journal = Journal(None)
-    with ThreadPoolExecutor(2) as pool:
-        made = Exports(Services(FakeEngine, encode, journal, pool, torch.device("cpu")))
-        yield made
-        await made.close()
-    journal.close()
+    made = Exports()
+    yield made
+    await made.close()
 
 
 def counting(to: int, fails_at: int = -1, ended: list[str] | None = None) -> Any:
