@@ -4,58 +4,65 @@
 import { Block } from "./store.mjs";
 
 /** @typedef {import("./wire.mjs").Frame} Frame @typedef {import("./types").Selector} Selector */
-/** @typedef {{axes: string[], shape: number[], data: Float32Array, start: Record<string, number>}} Part */
+/** @typedef {{at: number, begun: number, start: number[], tensor: any}} Part what came of a track at a moment, after so many keyframes */
+/** One tensor through the run; `block` holds its parts up to `done`.
+ * @typedef {{path: string, side: any, axes: string[], parts: Part[], block: Block | null, done: number}} Track */
+/** @typedef {{axes: string[], shape: number[], data: Float32Array, start: Record<string, number>}} Cut */
 
-/** What is known at a moment: from the keyframe before it on, by path, side and axes. */
+/** What is known at a moment: from the keyframe before it on, by path, side and axes. Only what is asked for is put together. */
 export class Recorded {
   /** @param {{values: Frame[]}[]} moments @param {{path: string, axes: string[]}[]} taps */
   constructor(moments, taps) {
-    this.moments = moments;
     this.taps = new Map(taps.map((tap) => [tap.path, tap.axes.length]));
-    this.at = -1;
-    /** @type {Map<string, Block>} */
-    this.blocks = new Map();
+    /** The newest keyframe at each moment. @type {number[]} */
+    this.begins = [];
+    /** @type {Map<string, Track>} */
+    this.tracks = new Map();
+    let frames = 0;
+    moments.forEach((moment, at) => {
+      for (const frame of moment.values) this.index(frame, at, (frames += frame.event.keyframe ? 1 : 0));
+      this.begins.push(frames);
+    });
   }
 
-  /** @param {number} at */
-  stand(at) {
-    if (at === this.at) return;
-    const begins = (/** @type {number} */ i) => this.moments[i].values.some((f) => f.event.keyframe);
-    let from = this.at + 1;
-    if (at !== from) {
-      for (from = at; from > 0 && !begins(from); ) from--;
-      this.forget();
-      if (from > 0) for (const frame of this.moments[0].values) if (!frame.event.keyframe) this.put(frame); // parameters
-    }
-    for (let i = from; i <= at; i++) for (const frame of this.moments[i].values) this.put(frame);
-    this.at = at;
-  }
-
-  /** Parameters stay: where nothing is trained they came once. */
-  forget() {
-    for (const [key, block] of this.blocks) if (!block.path.startsWith("parameter.")) this.blocks.delete(key);
-  }
-
-  /** @param {Frame} frame */
-  put(frame) {
-    if (frame.event.keyframe) this.forget();
+  /** @param {Frame} frame @param {number} at @param {number} begun how many keyframes came up to this one */
+  index(frame, at, begun) {
     for (const piece of frame.event.pieces) {
       const key = `${piece.side} ${piece.path} ${piece.axes.join(" ")}`;
-      let block = this.blocks.get(key);
-      if (!block) this.blocks.set(key, (block = new Block(piece.path, piece.side, piece.axes, 1)));
-      block.put(/** @type {any} */ (frame.tensors.get(piece.array.tensor)), piece.axes.map((/** @type {string} */ axis) => piece.start?.[axis] ?? 0));
+      let track = this.tracks.get(key);
+      if (!track) this.tracks.set(key, (track = { path: piece.path, side: piece.side, axes: piece.axes, parts: [], block: null, done: 0 }));
+      const start = piece.axes.map((/** @type {string} */ axis) => piece.start?.[axis] ?? 0);
+      track.parts.push({ at, begun, start, tensor: frame.tensors.get(piece.array.tensor) });
     }
+  }
+
+  /** A track as it is known at a moment, or null. Parameters outlive keyframes: where nothing is trained they came once.
+   * @param {Track} track @param {number} at @returns {Block | null} */
+  block(track, at) {
+    const kept = track.path.startsWith("parameter.");
+    const counts = (/** @type {Part} */ part) => part.at <= at && (kept || part.begun === this.begins[at]);
+    const end = track.parts.findLastIndex(counts) + 1;
+    let from = end;
+    while (from > 0 && counts(track.parts[from - 1])) from--;
+    if (from === end) return null;
+    if (!track.block || track.done > end || track.done < from) {
+      track.block = new Block(track.path, track.side, track.axes, 1);
+      track.done = from;
+    }
+    for (; track.done < end; track.done++) track.block.put(track.parts[track.done].tensor, track.parts[track.done].start);
+    return track.block;
   }
 
   /** What these selectors take, as app/session/trace.py takes it from a model's recording.
    * @param {number} at @param {Selector[]} selectors */
   pieces(at, selectors) {
-    this.stand(at);
     /** @type {any[]} */
     const pieces = [];
     const tensors = new Map();
     selectors.forEach((selector, number) => {
-      for (const block of this.found(selector)) {
+      for (const track of this.found(selector)) {
+        const block = this.block(track, at);
+        if (!block) continue;
         let part = slice(block, selector);
         if (part && selector.reduce === "norm") part = norm(part);
         const bin = selector.bin ?? 1;
@@ -69,20 +76,20 @@ export class Recorded {
     return { pieces, tensors };
   }
 
-  /** Blocks of a selector. A norm is taken from what was recorded as a norm, where that is there; values never.
+  /** The tracks of a selector. A norm is taken from what was recorded as a norm, where that is there; values never.
    * @param {Selector} selector */
   found(selector) {
     const fits = matcher(selector.path);
-    const whole = (/** @type {Block} */ b) => b.axes.length >= (this.taps.get(b.path) ?? 0);
-    const all = [...this.blocks.values()].filter((b) => b.side === (selector.side ?? "value") && fits(b.path));
+    const whole = (/** @type {Track} */ t) => t.axes.length >= (this.taps.get(t.path) ?? 0);
+    const all = [...this.tracks.values()].filter((t) => t.side === (selector.side ?? "value") && fits(t.path));
     if (selector.reduce !== "norm") return all.filter(whole);
-    const norms = new Set(all.filter((b) => !whole(b)).map((b) => b.path));
-    return all.filter((b) => !whole(b) || !norms.has(b.path));
+    const norms = new Set(all.filter((t) => !whole(t)).map((t) => t.path));
+    return all.filter((t) => !whole(t) || !norms.has(t.path));
   }
 }
 
 /** A part of a block: one index or a span of some axes, which stay. Null where nothing of it is there.
- * @param {Block} block @param {Selector} selector @returns {Part | null} */
+ * @param {Block} block @param {Selector} selector @returns {Cut | null} */
 function slice(block, { index = {}, span = {} }) {
   const spans = block.axes.map((letter, i) => {
     const [first, end] = letter in index ? [index[letter], index[letter] + 1] : (span[letter] ?? [0, block.shape[i]]);
@@ -104,7 +111,7 @@ function slice(block, { index = {}, span = {} }) {
 }
 
 /** L2 norm over axes that own no rows, so that a map of rows remains.
- * @param {Part} part @returns {Part} */
+ * @param {Cut} part @returns {Cut} */
 function norm({ axes, shape, data, start }) {
   const keeps = axes.map((letter) => "bsthgv".includes(letter.replace(/'+$/, "")));
   const left = shape.filter((_, i) => keeps[i]);
@@ -117,7 +124,7 @@ function norm({ axes, shape, data, start }) {
 }
 
 /** The largest value of each square of `size` rows and keys; squares lie where row 0 begins. What is not known counts nothing.
- * @param {Part} part @param {number} size @returns {Part} */
+ * @param {Cut} part @param {number} size @returns {Cut} */
 function binned({ axes, shape, data, start }, size) {
   const rows = axes.map((letter) => /^[st]'*$/.test(letter));
   const first = axes.map((letter) => start[letter] ?? 0);

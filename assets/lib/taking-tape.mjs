@@ -104,6 +104,7 @@ export class Tape {
     this.say("curve", now.curve);
     this.tellValues();
     for (const notice of now.notices) this.say("notice", notice);
+    if (now.hole) this.say("notice", { code: "left_out", message: msg`The values of this moment are not in the recording, because the file would be too large.`, offer: null });
     this.say("checked", now.checked ?? { at: now.moved.at, checks: [] });
   }
 
