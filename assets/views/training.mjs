@@ -203,8 +203,9 @@ function scoreMap(own, world, context) {
   pick(/** @type {any} */ (element.querySelector("select")), world, at, context);
   const [queries, keys] = [real(world, at.info.query), real(world, at.info.key)];
   const mask = read.visibility(at.info, at.layer);
-  const open = reached(world, read.scope(at.info, at.layer));
-  const cells = read.cells(world.values("training", 0)[0], read.request(world), at.head);
+  const [known] = world.values("training", 0);
+  const open = !!known && reached(world, read.scope(at.info, at.layer));
+  const cells = read.cells(known, read.request(world), at.head);
   const state = (/** @type {number} */ r, /** @type {number} */ k) => (queries.rows[r].state === "padded" || keys.rows[k].state === "padded" ? "padded" : !mask.allows(r, k) ? (mask.own(r, k) === false ? "user" : "model") : open ? "ok" : "later");
   const value = (/** @type {number} */ r, /** @type {number} */ k) => (state(r, k) === "ok" ? cells(r, k) : NaN);
   const top = open ? extremes(queries.rows.length, keys.rows.length, value) : null;
