@@ -83,6 +83,9 @@ function describe(all) {
 function sequences(element, world, context) {
   const all = world.moved?.train?.rows ?? [];
   const theme = draw.css("--d-fill");
+  const now = `${read.request(world)} ${all.length}`;
+  if (element.dataset.now !== now) queueMicrotask(() => inSight(element)); // when all is drawn: it asks where things lie
+  element.dataset.now = now;
   list(element, all, (_, i) => i, (_, i) => h("button", { type: "button", class: "seq" }, h("span", null, requestName(i)), h("canvas", { "aria-hidden": "true" })), (button, one, i) => {
     const form = forms(one);
     set(button, "aria-pressed", String(i === read.request(world)));
@@ -92,6 +95,12 @@ function sequences(element, world, context) {
     button.dataset.form = form + theme;
     strip(button.lastElementChild, form);
   });
+}
+
+/** The chosen sequence among many. @param {HTMLElement} element */
+function inSight(element) {
+  const button = /** @type {HTMLElement | null} */ (element.querySelector('[aria-pressed="true"]'));
+  if (button && element.scrollWidth > element.clientWidth) element.scrollLeft = button.offsetLeft - element.offsetLeft - (element.clientWidth - button.offsetWidth) / 2;
 }
 
 /** @param {MouseEvent} event @param {Pan} p @param {World} world @param {Line[]} all @param {Context} context */

@@ -79,7 +79,7 @@ function words(element, own) {
   set(plot, "aria-label", `${loss ? msg`Loss` : msg`Gradient norm`}: ${said}; ${counted(curve.updates.length, "{0} update", "{0} updates")}`);
   const [line, dot] = legend.children;
   text(line.lastElementChild, loss ? msg`training batch, nats a row` : msg`before clipping`);
-  set(line.firstElementChild, "class", `key-line${loss ? "" : " norm"}`);
+  set(line.firstElementChild, "class", `key-line${loss ? "" : " before"}`);
   set(dot.firstElementChild, "class", loss ? "key-dot" : "key-line after");
   text(dot.lastElementChild, loss ? msg`validation, ${curve.held_out} held-out examples every ${curve.validated_every} updates` : msg`after clipping` + (own.limit === null ? "" : `, ${msg`limit ${own.limit}`}`));
 }
@@ -130,7 +130,7 @@ function chart(curve, { show, log, limit }, [width, height]) {
   const other = loss
     ? { x: curve.validation.map((v) => v[0]), y: second, hoverinfo: "skip", mode: "markers", marker: { color: css("--ink"), size: 6 } }
     : { ...thinned(curve.updates, second), hoverinfo: "skip", mode: "lines", line: { color: css("--ink"), width: 1.5, dash: "dot" } };
-  const now = { x: last < 0 ? [] : [curve.updates[last]], y: last < 0 ? [] : [values[last]], hoverinfo: "skip", mode: "markers", marker: { color: role, size: 9 } };
+  const now = { x: last < 0 ? [] : [curve.updates[last]], y: last < 0 ? [] : [values[last]], hoverinfo: "skip", mode: "markers", cliponaxis: false, marker: { color: role, size: 9 } };
   return [[line, other, now], layout(width, height, ahead(curve.updates[last] ?? 1), { marks, range, log }, last < 0 ? null : curve.updates[last], loss ? null : limit)];
 }
 

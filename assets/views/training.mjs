@@ -219,7 +219,7 @@ function scoreMap(own, world, context) {
     chosen: (cell) => context.look({ lock: { row: cell.row, key: cell.column } }),
   };
   show(p);
-  set(/** @type {any} */ (element.children[2].lastElementChild), "data-faint", !!top?.largest && Math.abs(top.largest.value) < own.score / 8);
+  set(/** @type {any} */ (element.children[2].lastElementChild), "data-faint", !!top?.largest && Math.abs(top.largest.value) < own.score / 5);
   printScale(element, own.score ? `−${tickText(own.score)}` : "", own.score ? `+${tickText(own.score)}` : "", p.bins || msg`signed`, () => {
     own.score = 0;
     scoreMap(own, world, context);
