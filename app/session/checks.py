@@ -24,6 +24,7 @@ from models.parts.visibility import Visibility
 
 TOLERANCE = 1e-5
 NO_LEAK = "no future leak"
+ALONE = "batch = each request alone"
 
 
 def of_calls(calls: Sequence[Call]) -> list[Check]:
@@ -61,6 +62,8 @@ def on_demand(scenario: Scenario) -> Iterator[Check]:
     status: Status = "does_not_apply" if later else "pending"
     yield Check("cached_equals_full", "cached = full prefix", status, "", "measured", reason)
     yield Check("no_future_leak", NO_LEAK, "pending", "", "measured")
+    if len(scenario.requests) > 1:
+        yield Check("batch_equals_alone", ALONE, "pending", "", "measured")
 
 
 def relations_that_see_later(scenario: Scenario) -> list[str]:

@@ -29,6 +29,7 @@ const methods = () => ({
   finite: msg`Every recorded tensor of this call is searched for NaN and infinity.`,
   cached_equals_full: msg`Each decision is made a second time from all known rows with an empty cache. The largest difference of any logit is printed.`,
   no_future_leak: msg`Each known token but the first is replaced in turn, and all rows are computed anew. No logit of an earlier row may move at all. (A later token is changed; no gradient is used.)`,
+  batch_equals_alone: msg`Each request is read again by itself, from its prompt to its newest row, edits left out. The largest difference of any logit is printed.`,
   labels_hidden: msg`From the masks of all layers together: which rows can reach the row that is given their own label.`,
   uncounted_rows: msg`The gradient of the logits of every row outside the loss must be exactly 0.`,
   score_gradients: msg`A softmax does not move when all scores of a row move together, so that their gradients add up to 0. Largest sum, of all reads of this batch.`,
@@ -117,7 +118,7 @@ export default {
   },
 
   table: (world) => ({
-    columns: ["check", "claim", "status", "measured", "provenance", "reason"],
+    columns: [msg`check`, msg`claim`, msg`status`, msg`measured`, msg`provenance`, msg`reason`],
     rows: (world.checked?.checks ?? []).map((/** @type {any} */ c) => [c.id, c.claim, c.status, c.measured, c.provenance, c.reason]),
   }),
 };

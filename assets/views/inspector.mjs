@@ -109,7 +109,7 @@ export default {
     const lead = known.axes.filter((a) => a !== whole.rows?.axis && a !== whole.columns?.axis).map((a) => [a, whole.rest.find((r) => r.axis === a)?.at ?? 0]);
     const rows = [];
     for (let r = 0; r < m.rows; r++) for (let c = 0; c < m.columns; c++) rows.push([...lead.map(([, at]) => at), r, c, m.at(r, c)]);
-    return { columns: [...lead.map(([a]) => String(a)), whole.rows?.axis ?? "row", whole.columns?.axis ?? "column", `${known.side} ${tap.path}`], rows };
+    return { columns: [...lead.map(([a]) => String(a)), whole.rows?.axis ?? msg`row`, whole.columns?.axis ?? msg`column`, `${known.side} ${tap.path}`], rows };
   },
 };
 

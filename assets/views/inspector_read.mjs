@@ -81,7 +81,7 @@ export default {
     if (!at || row < 0) return { columns: [], rows: [] };
     const all = arithmetic(world, read.readCells(world, NAME, 1), read.readCells(world, NAME, 0), Infinity)?.lines ?? [];
     return {
-      columns: ["query row", "key row", "key", "visible", "score", "exp(score - largest)", "weight"],
+      columns: [msg`query row`, msg`key row`, msg`key`, msg`visible`, msg`score`, msg`exp(score − largest)`, msg`weight`],
       rows: all.map((l) => [row, l.key, l.token, l.state === "open", l.score, l.exp, l.weight]),
     };
   },

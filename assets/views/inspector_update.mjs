@@ -73,7 +73,7 @@ export default {
 
   table(world) {
     const found = measured(world);
-    return { columns: ["owner", "row", "token", "norm"], rows: pushes(world, found, Infinity).lines.map((l) => [l.owner, l.row, l.token, l.norm]) };
+    return { columns: [msg`owner`, msg`row`, msg`token`, msg`norm`], rows: pushes(world, found, Infinity).lines.map((l) => [l.owner, l.row, l.token, l.norm]) };
   },
 };
 

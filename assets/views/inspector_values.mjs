@@ -15,6 +15,7 @@ import { axisName, figure, shown } from "../lib/words.mjs";
 
 const NAME = "inspector_values";
 const ROOM = 226; // px for the pictures, whatever they hold
+const FOLLOWING = 162; // and while the op cursor leads: then a read and a tensor take turns in one place
 const SLOTS = /** @type {const} */ (["rows", "columns", "panels"]);
 
 /** @type {WeakMap<HTMLElement, State>} */
@@ -60,6 +61,7 @@ export default {
   draw(element, world, context) {
     const found = subject(world);
     set(element, "data-empty", found ? null : "true");
+    set(element, "data-following", world.look.path === null ? "true" : null);
     if (!found) return;
     const state = /** @type {State} */ (states.get(element));
     const { tap, now } = found;
@@ -93,7 +95,7 @@ export default {
       const m = picture(known, now, p);
       for (let r = 0; r < m.rows; r++) for (let c = 0; c < m.columns; c++) rows.push([p, r, c, m.at(r, c)]);
     }
-    return { columns: [now.panels?.axis ?? "panel", now.rows?.axis ?? "row", now.columns?.axis ?? "column", `${known.side} ${known.path}`], rows };
+    return { columns: [now.panels?.axis ?? msg`panel`, now.rows?.axis ?? msg`row`, now.columns?.axis ?? msg`column`, `${known.side} ${known.path}`], rows };
   },
 };
 
@@ -186,9 +188,10 @@ function nice(size) {
 function paint(pictures, world, state, tap, now, all, scale) {
   const [width] = draw.boxOf(pictures);
   const labels = now.panels || now.bin > 1 ? null : tokens(world, now.rows?.axis, all[0]?.rows ?? 0);
-  const named = !!labels && ROOM / labels.length >= 11;
+  const room = world.look.path === null ? FOLLOWING : ROOM;
+  const named = !!labels && room / labels.length >= 11;
   const left = named ? 62 : 0;
-  const box = arranged(width - left, ROOM, all.length, all[0] ?? { rows: 1, columns: 1 }, { caption: now.panels ? 15 : 0, row: named || all[0]?.rows === 1 ? 18 : 12 });
+  const box = arranged(width - left, room, all.length, all[0] ?? { rows: 1, columns: 1 }, { caption: now.panels ? 15 : 0, row: named || all[0]?.rows === 1 ? 18 : 12 });
   const columns = `repeat(${box.across}, minmax(0, 1fr))`;
   if (pictures.style.gridTemplateColumns !== columns) pictures.style.gridTemplateColumns = columns;
   list(pictures, all, (_, i) => i, () => h("figure", null, h("figcaption", { class: "note" }), h("canvas", { "aria-hidden": "true" })), (node, _, i) => {
