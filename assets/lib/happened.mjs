@@ -27,7 +27,8 @@ export function reading(world, weight) {
   const lead = leads(world, view);
   if (said.length) return lead.length ? told(parts`${said}; ${lead}.`) : [...said, part(".")];
   const where = capital(place(world));
-  if (lead.length) return told(parts`${where}: ${lead}.`);
+  const newest = read.rows(world, "t")[view.decision_row];
+  if (lead.length && newest) return told(parts`${where}: after target row ${String(view.decision_row)} ${token(newest.token, "q")}, ${lead}.`);
   if (world.moved.stage === "choose") return told(parts`${where}: ${token(view.target.findLast((/** @type {any} */ r) => r.state !== "padded")?.token ?? "", "d")} is chosen. Step reads its row.`);
   if (world.moved.stage === "encode") return [part(msg`${where}: the source is encoded, once. Step reads the target rows.`)];
   return [part(msg`${where}: nothing is computed yet. Step reads the known rows.`)];

@@ -101,3 +101,21 @@ export function work(world) {
   const run = slots.filter((r) => read.known(r) || (r.state === "padded" && read_)).length;
   return { run, used: slots.filter(read.known).length, decide: requests.filter((r) => r.decision_row !== null).length };
 }
+
+/** In training, after the forward pass: bytes of the recorded values that have a gradient, by operation in forward order. They are held
+ * until the backward pass has used them.
+ * @param {World} world @returns {{op: string, bytes: number}[]} */
+export function held(world) {
+  const ops = read.phase(world) === "train" ? (world.moved?.stages.find((/** @type {any} */ s) => s.name === "forward")?.ops ?? []) : [];
+  const { sizes = {} } = world.moved ?? {};
+  const size = (/** @type {any} */ t) => t.axes.reduce((/** @type {number} */ n, /** @type {string} */ a) => n * (sizes[a] ?? 0), WIDTH[t.dtype] ?? 4);
+  const taps = (world.schema?.taps ?? []).filter((/** @type {any} */ t) => t.gradient && t.type !== "parameter");
+  return ops.map((/** @type {string} */ op) => ({ op, bytes: taps.filter((/** @type {any} */ t) => scopeOf(t.path, ops) === op).reduce((/** @type {number} */ sum, /** @type {any} */ t) => sum + size(t), 0) }));
+}
+
+/** @type {Record<string, number>} bytes of one number */
+const WIDTH = { float64: 8, float32: 4, float16: 2, bfloat16: 2 };
+
+/** The longest operation that a path lies in.
+ * @param {string} path @param {string[]} ops */
+const scopeOf = (path, ops) => ops.reduce((best, op) => ((path === op || path.startsWith(`${op}.`)) && op.length > best.length ? op : best), "");

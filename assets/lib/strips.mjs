@@ -6,7 +6,7 @@ import { msg } from "./language.mjs";
 
 /** @typedef {ReturnType<typeof layout>} Layout */
 
-const NARROWEST = { small: 48, wide: 54 };
+const NARROWEST = { small: 48, wide: 50 };
 export const WIDEST = 92;
 
 /** Where the places of both strips lie. A strip that does not fit pans: above it stands a map of all rows, beside it a place for the

@@ -3,11 +3,11 @@
 
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
-import { banks, fixedState, shelves, total, work } from "../lib/kept.mjs";
+import { banks, fixedState, held, shelves, total, work } from "../lib/kept.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { reserve } from "../lib/maps.mjs";
 import * as read from "../lib/reads.mjs";
-import { bytes, shown } from "../lib/words.mjs";
+import { bytes, opName, severalStacks, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/kept.mjs").Shelf} Shelf @typedef {import("../lib/kept.mjs").Line} Line */
 
@@ -16,7 +16,7 @@ export default {
   id: "memory",
   title: "What it keeps",
   slot: "memory",
-  phases: ["prefill", "decode"],
+  phases: ["train", "prefill", "decode"],
   wants: () => [],
 
   mount(element) {
@@ -29,6 +29,7 @@ export default {
   },
 
   draw(element, world) {
+    if (read.phase(world) === "train") return update(element, world);
     const all = banks(world.moved?.kept ?? []);
     const sum = total(all);
     const shown = shelves(world);
@@ -41,7 +42,7 @@ export default {
     return () => pictures.forEach((picture) => picture());
   },
 
-  table: (world) => ({
+  table: (world) => read.phase(world) === "train" ? { columns: [msg`operation`, msg`bytes held for the backward pass`], rows: held(world).map((h) => [h.op, h.bytes]) } : ({
     columns: [msg`tensor`, msg`axes`, msg`shape`, msg`bytes`, msg`grows`, msg`bytes of a further row`],
     rows: (world.moved?.kept ?? []).map((/** @type {any} */ k) => [k.path, k.axes.join(" "), k.shape.join(" × "), k.bytes, k.grows, k.bytes_per_row]),
   }),
@@ -57,6 +58,21 @@ function head(element, world, sum, all) {
   text(note.children[3], `+${bytes(sum.perRow)}`);
   text(note.children[5], requests > 1 ? msg` with one more token of each of ${requests} requests` : msg` with one more token`);
   note.hidden = !all.length;
+}
+
+/** In training: what an update holds for its backward pass, by operation.
+ * @param {HTMLElement} element @param {World} world */
+function update(element, world) {
+  const all = held(world);
+  const sum = all.reduce((n, op) => n + op.bytes, 0);
+  const [, sub, , note] = /** @type {any} */ (element.firstElementChild).children;
+  text(sub, sum ? msg`${bytes(sum)} of recorded values, held until the backward pass has used them` : msg`nothing yet`);
+  note.hidden = true;
+  list(/** @type {any} */ (element.children[1]), all.filter((op) => op.bytes).map((op) => ({ ...op, key: op.op })), (op) => op.key, () => h("p", { class: "held" }, h("span"), h("i"), h("span", { class: "mono" })), (line, op) => {
+    text(line.children[0], opName(op.op, severalStacks(all.map((o) => o.op))));
+    line.children[1].style.setProperty("--part", String(op.bytes / Math.max(...all.map((o) => o.bytes))));
+    text(line.children[2], bytes(op.bytes));
+  });
 }
 
 /** @param {any} item @returns {HTMLElement} */

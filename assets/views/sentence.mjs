@@ -3,10 +3,11 @@
 
 import { h, list, set, text } from "../lib/dom.mjs";
 import { reading, training } from "../lib/happened.mjs";
+import { held } from "../lib/kept.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
 import { offerName, part, place, state, told } from "../lib/states.mjs";
-import { age, figure, number, probability, shown } from "../lib/words.mjs";
+import { age, bytes, figure, number, probability, shown } from "../lib/words.mjs";
 import { destination } from "./checks.mjs";
 
 export { offerName, place } from "../lib/states.mjs";
@@ -30,7 +31,7 @@ export function note(world) {
   const failed = failing(world);
   if (failed) return { ...failed, text: `${edited(world)} ${failed.text}`.trim(), tone: "bad" };
   if (notice) return { text: notice.message, tone: "", action: notice.offer ? { name: offerName(notice.offer, world.history), command: notice.offer } : null };
-  return { text: edited(world) || along(world) || clipping(world) || weightsNote(world.opened?.weights, world.moved?.updates ?? 0) || unknownWords(world) || pace(world), tone: "", action: null };
+  return { text: edited(world) || along(world) || clipping(world) || waiting(world) || weightsNote(world.opened?.weights, world.moved?.updates ?? 0) || unknownWords(world) || pace(world), tone: "", action: null };
 }
 
 /** A check that fails: its claim, its figure and the way to its place.
@@ -70,6 +71,13 @@ function clipping(world) {
   return limit === null ? msg`Gradient norm ${norm} is not clipped.` : msg`Gradient norm ${norm} is within ${limit}: not clipped.`;
 }
 
+/** Between the forward and the backward pass: what is held for it.
+ * @param {World} world */
+function waiting(world) {
+  const bytesHeld = held(world).reduce((sum, h) => sum + h.bytes, 0);
+  return bytesHeld && world.moved.train?.parameter_norms === null ? msg`${bytes(bytesHeld)} of recorded values are held until the backward pass has used them.` : "";
+}
+
 /** What to know of weights that did not come trained; nothing otherwise.
  * @param {any} weights @param {number} updates made to them here @returns {string} */
 export function weightsNote(weights, updates = 0) {
@@ -98,8 +106,9 @@ function pace(world) {
 }
 
 const ROLE = { q: "c-q mono", k: "c-k mono", v: "c-v num", g: "c-g", d: "c-d mono", p: "c-p mono", dim: "dim" };
-/** Letters from which a sentence is set smaller, so that it keeps its line. */
-const LENGTHS = [84, 104];
+/** Letters from which a sentence is set smaller, so that it keeps its line; those of fixed width are wider. */
+const LENGTHS = [84, 99];
+const MONO = new Set(["q", "k", "d", "p"]);
 const STARTED = "lookback-start";
 
 /** @type {import("../lib/types").View} */
@@ -121,10 +130,10 @@ export default {
     const [[say, does], [under, also]] = [...element.children].map((line) => /** @type {any} */ (line.children));
     const said = sentence(world, read.readCells(world, "sentence"), Date.now(), clock(world));
     const whole = said.parts.map((p) => p.text).join("");
-    const length = whole.length + (said.action ? said.action.name.length + 6 : 0);
+    const size = said.parts.reduce((sum, p) => sum + p.text.length * (MONO.has(p.role ?? "") ? 1.25 : 1), said.action ? said.action.name.length + 6 : 0);
     for (const live of [say, under]) set(live, "aria-live", world.playing?.playing ? "off" : "polite");
     set(say, "data-tone", said.tone || null);
-    set(say, "data-length", String(LENGTHS.filter((n) => length > n).length));
+    set(say, "data-length", String(LENGTHS.filter((n) => size > n).length));
     list(say, said.parts, (_, i) => i, () => h("span"), (span, p) => {
       set(span, "class", p.role ? ROLE[p.role] : null);
       text(span, p.text);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { banks, fixedState, shelves, total, work } from "../../../assets/lib/kept.mjs";
+import { banks, fixedState, held, shelves, total, work } from "../../../assets/lib/kept.mjs";
 import view from "../../../assets/views/memory.mjs";
 import { recorded } from "../recorded/recorded.mjs";
 
@@ -47,6 +47,16 @@ test("a recurrent state, of whatever name, needs nothing new", () => {
   assert.deepEqual(brief(banks(kept)), [["", false, "m0 m0", 512], ["t", true, "k1", 320]]);
   assert.deepEqual(shelves(w).filter((s) => s.owner === "").map((s) => [s.title, s.note]), [["A: State", "256 B, fixed"]]);
   assert.deepEqual(total([]), { now: 0, perRow: 0, rows: 0 });
+});
+
+test("training: what is held for the backward pass is counted from the recorded values themselves", () => {
+  const w = recorded("training", 4);
+  const all = held(w);
+  assert.deepEqual(all.map((h) => h.op), w.moved.stages[1].ops);
+  const { b, t, d, v } = w.moved.sizes;
+  assert.equal(all.find((h) => h.op === "logits").bytes, b * t * v * 4);
+  assert.equal(all.find((h) => h.op === "decoder.embedding").bytes, 3 * b * t * d * 4, "token, position, sum");
+  assert.deepEqual([held(recorded("training", 1)), held(recorded("translation", 3))], [[], []]);
 });
 
 test("the table lists every kept tensor with its bytes", () => {

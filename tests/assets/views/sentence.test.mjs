@@ -107,7 +107,7 @@ test("shares: alike, spread, nothing, drawn", () => {
   assert.match(weighed(world(), [[], [], [0.45, 0.45, 0.1]]), /takes 45% each from the and black;/);
   assert.match(weighed(world(), [[], [], [0.26, 0.25, 0.25]]), /spreads over 3 rows, most from the: 26%;/);
   assert.match(weighed(world(), [[], [], [0, 0, 0]]), /chat reads nothing: its weights are all 0;/);
-  assert.equal(weighed(world(), []), "Decode 2: noir leads at 0.800.");
+  assert.equal(weighed(world(), []), "Decode 2: after target row 2 chat, noir leads at 0.800.");
   const drawn = world({ moved: { ...world().moved, requests: [request({ choice: 5 })] } });
   drawn.opened.scenario.policy.kind = "sample";
   assert.match(weighed(drawn, [[], [], [0.1, 0.85, 0.05]]), /; dort is drawn at 0.150.$/);
