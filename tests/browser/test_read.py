@@ -90,7 +90,7 @@ def test_nothing_moves_while_stepping(window: Window) -> None:
     for _ in range(5):
         window.step()
         assert window.page.evaluate(FIXED, PARTS) == boxes
-        assert window.page.evaluate("() => { const e = document.querySelector('.say'); return e.scrollWidth - e.clientWidth; }") <= 0
+        assert window.page.locator(".say").evaluate("(e) => e.scrollWidth - e.clientWidth") <= 0
 
 
 def test_a_long_input_is_followed_and_its_overview_pans(window: Window) -> None:
