@@ -206,9 +206,11 @@ def _pattern(spec: Spec) -> list[list[float]]:
 # --- the scenario picker ---------------------------------------------------------------------------------------------------
 
 
-def presets(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The examples of all tasks, as groups of a Select; a value is "task/number". assets/options.js shows the note too."""
-    return [{"group": task["name"], "items": list(_examples(task))} for task in tasks]
+def presets(tasks: Sequence[Mapping[str, Any]], first: str) -> list[dict[str, Any]]:
+    """The examples of all tasks, as groups of a Select; a value is "task/number". assets/options.js shows the note too.
+    `first`: the task that the page begins with."""
+    ordered = sorted(tasks, key=lambda task: task["id"] != first)
+    return [{"group": task["name"], "items": list(_examples(task))} for task in ordered]
 
 
 def _examples(task: Mapping[str, Any]) -> Iterator[dict[str, str]]:

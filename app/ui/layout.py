@@ -98,7 +98,7 @@ def layout(catalogue: Mapping[str, Any]) -> Component:
 def _top(catalogue: Mapping[str, Any]) -> Component:
     picker = dmc.Select(
         id=ids.PRESET,
-        data=controls.presets(catalogue["tasks"]),
+        data=controls.presets(catalogue["tasks"], defaults(FIRST).task),
         placeholder="Your own input",
         searchable=True,
         selectFirstOptionOnChange=True,

@@ -11,9 +11,9 @@ const KEY = "lookback-hints";
 
 /** What each hint says, and the elements that carry its number. */
 const HINTS = [
-  { said: () => msg`Step reads one more row.`, at: "#step, #step-phone" },
+  { said: () => msg`Step reads one row more.`, at: "#step, #step-phone" },
   { said: () => msg`Click a word to change it.`, at: "#requests .request:first-child > .hh + .note + .chips-field > .chips-box" },
-  { said: () => msg`Edit mask: hide a cell and see what it changes.`, at: "#slot-map" },
+  { said: () => msg`Edit mask: hide a cell.`, at: "#slot-map" },
 ];
 
 export class Hints {

@@ -42,7 +42,7 @@ export class SetUp {
     this.previews = new Previews((scenario, variant) => this.answered(scenario, variant));
     this.weights = new Weights(element("WEIGHTS"), (act) => this.backToWeights(act));
     this.build(described.training.filter((f) => !BATCH.has(f.path)), "TRAINING");
-    this.build(described.training.filter((f) => BATCH.has(f.path)), "BATCH");
+    this.build(described.training.filter((f) => BATCH.has(f.path)).reverse(), "BATCH");
     this.build(described.policy, "POLICY");
     this.build(described.seed, "SEED");
     this.newSeed();
