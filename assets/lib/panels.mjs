@@ -24,6 +24,10 @@ import { msg } from "./language.mjs";
 const SMALLEST = 4; // px of a cell; smaller ones are binned
 const TOP = 20;
 
+/** One of a few ways to look, as a row of buttons.
+ * @param {string} name @param {string} label @param {[string, string][]} options */
+export const choice = (name, label, options) => h("div", { class: "seg", role: "group", "aria-label": label, "data-choice": name }, options.map(([value, said]) => h("button", { type: "button", "data-value": value }, said)));
+
 /** @param {string} part @param {string} title @param {string} kind of its scale @param {...any} head what stands beside the title */
 export function panel(part, title, kind, ...head) {
   const canvas = h("canvas", { class: "fill", role: "img", "aria-label": title });

@@ -5,6 +5,7 @@ import { boxOf, css } from "../lib/canvas.mjs";
 import { ahead, axis, finite, positive, small, thinned, tickText } from "../lib/curves.mjs";
 import { h, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
+import { choice } from "../lib/panels.mjs";
 import { plotly } from "../lib/plotly.mjs";
 import { number } from "../lib/words.mjs";
 
@@ -15,9 +16,6 @@ const PERIOD = 100; // ms between two paints
 /** @typedef {{show: "loss" | "norm", log: boolean, timer: any, at: number, curve: Curve | null, limit: number | null, drawn: boolean, hover: number | null}} Own what is shown, and when it was painted */
 /** @type {WeakMap<HTMLElement, Own>} */
 const owns = new WeakMap();
-
-/** @param {string} name @param {string} label @param {[string, string][]} options */
-const choice = (name, label, options) => h("div", { class: "seg", role: "group", "aria-label": label, "data-choice": name }, options.map(([value, said]) => h("button", { type: "button", "data-value": value }, said)));
 
 /** @type {import("../lib/types").View} */
 export default {

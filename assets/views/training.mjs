@@ -7,7 +7,7 @@ import { h, list, set, text } from "../lib/dom.mjs";
 import { clipping, depths, extremes, groups, normSoFar, powers, reached, share, widened } from "../lib/gradients.mjs";
 import { msg } from "../lib/language.mjs";
 import { numbered } from "../lib/maps.mjs";
-import { panel, printScale, show } from "../lib/panels.mjs";
+import { choice, panel, printScale, show } from "../lib/panels.mjs";
 import * as read from "../lib/reads.mjs";
 import { figure, shown } from "../lib/words.mjs";
 
@@ -18,9 +18,6 @@ import { figure, shown } from "../lib/words.mjs";
  * @typedef {{log: boolean, folded: Set<string>, owner: "s" | "t", bars: Powers | null, largest: number, score: number, position: Powers | null, panels: Record<string, {element: HTMLElement, panel: Panel}>, run: string}} Own */
 /** @type {WeakMap<HTMLElement, Own>} */
 const owns = new WeakMap();
-
-/** @param {string} name @param {string} label @param {[string, string][]} options */
-const choice = (name, label, options) => h("div", { class: "seg", role: "group", "aria-label": label, "data-choice": name }, options.map(([value, said]) => h("button", { type: "button", "data-value": value }, said)));
 
 /** @type {import("../lib/types").View} */
 export default {
