@@ -9,13 +9,14 @@ from pathlib import Path
 
 import torch
 
-from bench import click_to_painted, frames, load, memory, recording
+from bench import click_to_painted, frames, large_map, load, memory, recording
 from bench.report import Line, table
 
 BENCHMARKS: dict[str, Callable[[], list[Line]]] = {
     "click_to_painted": click_to_painted.measure,
     "recording": recording.measure,
     "frames": frames.measure,
+    "large_map": large_map.measure,
     "load": load.measure,
     "memory": memory.measure,
 }

@@ -12,6 +12,7 @@ const stops = new Map();
 export function forgetTheme() {
   tokens.clear();
   stops.clear();
+  cuts.clear();
 }
 
 /** A token of app.css, for example `css("--ink")`. Remembered until the theme changes.
@@ -117,8 +118,11 @@ export function fit(canvas, size) {
 
 /** @param {CanvasRenderingContext2D} g @param {number} weight @param {number} size px @param {boolean} [mono] */
 export function font(g, weight, size, mono = false) {
-  g.font = `${weight} ${size}px ${css(mono ? "--font-mono" : "--font-ui")}`;
+  g.font = lastFont = `${weight} ${size}px ${css(mono ? "--font-mono" : "--font-ui")}`;
 }
+
+/** The font that was set last: a context's own is slow to ask. */
+let lastFont = "";
 
 /** Begin a path round a box; fill or stroke it yourself.
  * @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} w @param {number} h @param {number} r */
@@ -137,9 +141,24 @@ export function label(g, text, x, y, o = {}) {
   g.fillText(text, x, y);
 }
 
-/** Text cut to a width in the context's present font, with an ellipsis.
+/** Texts that were cut, by font, width and text: measuring is slow, and a map that moves asks the same again and again.
+ * @type {Map<string, string>} */
+const cuts = new Map();
+
+/** Text cut to a width in the font that was set last, with an ellipsis.
  * @param {CanvasRenderingContext2D} g @param {string} text @param {number} width */
 export function clip(g, text, width) {
+  const key = `${lastFont} ${width} ${text}`;
+  let found = cuts.get(key);
+  if (found === undefined) {
+    if (cuts.size > 4000) cuts.clear();
+    cuts.set(key, (found = cut(g, text, width)));
+  }
+  return found;
+}
+
+/** @param {CanvasRenderingContext2D} g @param {string} text @param {number} width */
+function cut(g, text, width) {
   if (g.measureText(text).width <= width) return text;
   const letters = [...text];
   while (letters.length > 1 && g.measureText(letters.join("") + "…").width > width) letters.pop();
@@ -172,15 +191,16 @@ const patterns = new Map();
  * @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} w @param {number} h */
 export function hatched(g, x, y, w, h) {
   const color = css("--hatch");
-  let pattern = patterns.get(color);
+  const fine = g.getTransform().a; // a tile in the screen's own pixels is copied, one that is scaled would be resampled
+  let pattern = patterns.get(`${color} ${fine}`);
   if (!pattern) {
-    const tile = new OffscreenCanvas(12, 12); // drawn at twice the size, so that it is fine on a fine screen
+    const tile = new OffscreenCanvas(Math.round(6 * fine), Math.round(6 * fine));
     const t = /** @type {any} */ (tile.getContext("2d"));
-    t.scale(2, 2);
+    t.scale(tile.width / 6, tile.height / 6);
     hatch(t, 0, 0, 6, 6, color, 0.8, 6);
     pattern = /** @type {CanvasPattern} */ (g.createPattern(tile, "repeat"));
-    pattern.setTransform(new DOMMatrix().scale(0.5));
-    patterns.set(color, pattern);
+    if (fine !== 1) pattern.setTransform(new DOMMatrix().scale(6 / tile.width));
+    patterns.set(`${color} ${fine}`, pattern);
   }
   g.fillStyle = pattern;
   g.fillRect(x, y, w, h);

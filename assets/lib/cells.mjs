@@ -98,23 +98,26 @@ function value(g, o, x, y, w, h, v, color, strong) {
 /** Cells smaller than this come from a picture where there is one, px. */
 export const AFAR = 12;
 
-/** @param {CanvasRenderingContext2D} g @param {Geometry} geo @param {{image: CanvasImageSource, size: number}} afar
- * @param {{row: number, column: number}} origin */
-export function fromAfar(g, geo, { image, size }, { row, column }) {
+/** The cells from a picture, with lines between those that are large enough, and what a person hid in its own form.
+ * @param {CanvasRenderingContext2D} g @param {Geometry} geo @param {MapOptions} o */
+export function fromAfar(g, geo, o) {
+  const { image, size } = /** @type {NonNullable<MapOptions["afar"]>} */ (o.afar)();
+  const { row, column } = o.origin ?? { row: 0, column: 0 };
   const { x, y } = geo.box(0, 0);
   const [w, h] = [geo.cellWidth * geo.columns, geo.cellHeight * geo.rows];
   hatched(g, x, y, w, h);
   g.imageSmoothingEnabled = false;
   g.drawImage(image, column / size, row / size, geo.columns / size, geo.rows / size, x, y, w, h);
+  const small = Math.min(geo.cellWidth, geo.cellHeight);
+  g.fillStyle = css(small < AFAR ? "--line" : "--surface");
+  const gap = small < AFAR ? 1 : 2;
+  if (small >= 6) {
+    for (let c = 0; c <= geo.columns; c++) g.fillRect(x + c * geo.cellWidth - gap / 2, y, gap, h);
+    for (let r = 0; r <= geo.rows; r++) g.fillRect(x, y + r * geo.cellHeight - gap / 2, w, gap);
+  }
   g.strokeStyle = css("--line");
   g.lineWidth = 1;
-  g.beginPath();
-  if (Math.min(geo.cellWidth, geo.cellHeight) >= 6) {
-    for (let c = 1; c < geo.columns; c++) g.rect(Math.round(x + c * geo.cellWidth) + 0.5, y, 0, h);
-    for (let r = 1; r < geo.rows; r++) g.rect(x, Math.round(y + r * geo.cellHeight) + 0.5, w, 0);
-  }
-  g.rect(x + 0.5, y + 0.5, w - 1, h - 1);
-  g.stroke();
+  g.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
 }
 
 /** Many tiny cells: one image instead of thousands of boxes.

@@ -17,20 +17,14 @@ const CLOSER = 1.25;
 export function gestures(pane) {
   const { canvas } = pane.pan;
   canvas.onpointermove = (event) => moved(pane, event);
-  canvas.onpointerleave = () => {
-    pane.hover = null;
-    if (!pane.stroke) pane.redraw();
-  };
+  canvas.onpointerleave = () => pane.point(null);
   canvas.onpointerdown = (event) => pressed(pane, event);
   canvas.onpointerup = (event) => released(pane, event);
   canvas.onpointercancel = () => drop(pane);
   canvas.onclick = (event) => clicked(pane, event);
   canvas.oncontextmenu = (event) => editing(pane) && event.preventDefault();
   canvas.onkeydown = (event) => key(pane, event);
-  canvas.onblur = () => {
-    pane.hover = null;
-    pane.redraw();
-  };
+  canvas.onblur = () => pane.point(null);
   canvas.addEventListener("wheel", (event) => {
     if (!event.ctrlKey) return; // a plain wheel scrolls, a pinch on a touch pad comes as a wheel with Ctrl
     event.preventDefault();
@@ -60,8 +54,7 @@ function moved(pane, event) {
   const here = pane.at(event);
   if (pane.stroke && here) extend(pane, here);
   if (here?.row === pane.hover?.row && here?.column === pane.hover?.column) return;
-  pane.hover = here;
-  pane.redraw();
+  pane.point(here);
 }
 
 /** @param {Pane} pane @param {PointerEvent} event */
@@ -188,8 +181,8 @@ function does(pane, info, event) {
 /** @param {Pane} pane @param {any} info @param {Place} to */
 function walk(pane, info, to) {
   const last = (/** @type {"s" | "t"} */ owner) => read.rows(pane.world, owner).length - 1;
-  pane.hover = { row: Math.max(0, Math.min(last(info.query), to.row)), column: Math.max(0, Math.min(last(info.key), to.column)) };
-  pane.bring(pane.hover);
-  pane.redraw();
+  const here = { row: Math.max(0, Math.min(last(info.query), to.row)), column: Math.max(0, Math.min(last(info.key), to.column)) };
+  pane.bring(here);
+  pane.point(here);
   pane.speak();
 }

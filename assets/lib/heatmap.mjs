@@ -58,7 +58,8 @@ export function place(value, scale = {}) {
  * @property {number} [maxCell] @property {number} [cellWidth] @property {number} [cellHeight] @property {number} [shiftX] @property {number} [shiftY] see `geometry`
  * @property {{row: number, column: number}} [origin] what the first row and column are of a larger map
  * @property {(() => {image: CanvasImageSource, size: number})} [afar] a picture of that larger map, `size` cells a pixel, for cells that are too
- *   small to draw one by one
+ *   small to draw one by one, or more than `most`
+ * @property {number} [most]
  * @property {(row: number, column: number) => boolean} [marked] cells with a mark: their number was set
  * @property {number} [rail] a row with a rail: it decides
  * @property {number} [gap] between cells, px
@@ -81,7 +82,7 @@ export function cellMap(canvas, o) {
   g.rect(geo.left - 3, geo.top - 3, geo.right - geo.left + 6, geo.bottom - geo.top + 6);
   if (o.cellWidth) g.clip();
   const small = Math.min(geo.cellWidth, geo.cellHeight);
-  if (o.afar && small < AFAR) fromAfar(g, geo, o.afar(), o.origin ?? { row: 0, column: 0 });
+  if (o.afar && (small < AFAR || o.rows * o.columns > (o.most ?? Infinity))) fromAfar(g, geo, o);
   else if (small < 6) pixels(g, geo, o, color);
   else for (let r = 0; r < o.rows; r++) for (let c = 0; c < o.columns; c++) cell(g, geo, o, r, c, color);
   if (o.rail !== undefined) rail(g, geo, o.rail);

@@ -103,7 +103,8 @@ export function readout(world, hover, number, state, marked = null) {
   const key = hover?.column ?? focus.key ?? read.reads(number.weight, row, keys.length)[0]?.key ?? -1;
   const note = world.look.editing && world.role === "writer" && !hover ? msg`Drag paints; the right button erases.` : "";
   if (row < 0 || key < 0) return { ...nothing, note, figures: msg`nothing is computed yet` };
-  const status = hover ? msg`preview` : focus.locked ? msg`locked` : msg`newest`;
+  const here = focus.locked && row === focus.row && key === focus.key;
+  const status = here ? msg`locked` : hover ? msg`preview` : msg`newest`;
   const more = state(row, key) === "ok" && marked?.(row, key) ? msg`, edited` : "";
   const figures = cellWords(state(row, key), number, row, key) + more;
   if (note) return { ...nothing, note, status, figures };

@@ -2,7 +2,7 @@
 /** All of a large map at once: squares of cells, the darkest cell of each, and the part that the map beside it shows. */
 
 import { bins, binFor } from "./bins.mjs";
-import { alpha, css, fit, hatched, label, place, roundRect } from "./canvas.mjs";
+import { css, fit, hatched, label, place } from "./canvas.mjs";
 import { h, set, text } from "./dom.mjs";
 import { msg } from "./language.mjs";
 import { picture } from "./thumbs.mjs";
@@ -20,9 +20,11 @@ export class Overview {
     this.pane = pane;
     this.canvas = h("canvas", { role: "img", class: "fill" });
     this.caption = h("figcaption", { class: "pane-said" }, h("b", null, msg`Overview`), h("span"));
-    this.element = h("figure", { class: "overview", hidden: true }, this.caption, h("div", { class: "overview-room" }, this.canvas));
+    this.element = h("figure", { class: "overview", hidden: true }, this.caption, h("div", { class: "overview-room" }, this.canvas, (this.glass = h("div", { class: "lens", hidden: true }))));
     /** The squares in the colours of now. @type {{image: OffscreenCanvas, size: number, mine: [number, number][]} | null} */
     this.made = null;
+    /** It is to be painted anew. */
+    this.stale = true;
     /** px a cell */
     this.unit = 0;
     const go = (/** @type {PointerEvent} */ event) => {
@@ -39,30 +41,38 @@ export class Overview {
   /** What the cells show changed. */
   forget() {
     this.made = null;
+    this.stale = true;
   }
 
   /** @param {Window} window what the map beside it shows */
   paint(window) {
-    const { sight } = this.pane;
-    if (!sight || this.element.hidden) return;
+    if (!this.pane.sight || this.element.hidden) return;
+    if (this.stale) this.all();
+    this.lens(window);
+  }
+
+  /** All cells. */
+  all() {
+    const sight = /** @type {import("./pane.mjs").Sight} */ (this.pane.sight);
     const [g, width, height] = fit(this.canvas);
     const [rows, columns] = sight.size;
     this.unit = Math.min((width - LEFT - 3) / columns, (height - TOP - 3) / rows);
     if (this.unit <= 0) return;
-    const { image, size, mine } = (this.made ??= this.make(Math.max(1, Math.floor((Math.min(width - LEFT, height - TOP)) / LEAST))));
+    this.stale = false;
+    const { image, size, mine } = (this.made ??= this.make(Math.max(1, Math.floor(Math.min(width - LEFT, height - TOP) / LEAST))));
     const [w, tall] = [columns * this.unit, rows * this.unit];
     text(this.caption.lastElementChild, size > 1 ? msg`, ${size} × ${size} cells a square: the darkest` : msg`, every cell`);
-    set(this.canvas, "aria-label", msg`All ${rows} × ${columns} cells; in sight are rows ${window.row} to ${window.row + window.rows - 1}, keys ${window.column} to ${window.column + window.columns - 1}`);
+    set(this.canvas, "aria-label", msg`All ${rows} × ${columns} cells`);
     hatched(g, LEFT, TOP, w, tall);
     g.imageSmoothingEnabled = false;
     g.drawImage(image, 0, 0, columns / size, rows / size, LEFT, TOP, w, tall);
     g.fillStyle = css("--ink");
-    for (const [r, c] of mine) g.fillRect(LEFT + c * size * this.unit, TOP + r * size * this.unit, Math.max(2, (size * this.unit) / 2), Math.max(2, (size * this.unit) / 2));
+    const dot = Math.max(2, (size * this.unit) / 2);
+    for (const [r, c] of mine) g.fillRect(LEFT + c * size * this.unit, TOP + r * size * this.unit, dot, dot);
     g.strokeStyle = css("--line-2");
     g.lineWidth = 1;
     g.strokeRect(LEFT - 0.5, TOP - 0.5, w + 1, tall + 1);
     this.ticks(g, rows, columns);
-    this.lens(g, window);
   }
 
   /** @param {number} most squares on a side */
@@ -90,16 +100,13 @@ export class Overview {
     label(g, String(focus.row), LEFT - 5, TOP + at(focus.row), { ...small, weight: 680, color: "--q", align: "right" });
   }
 
-  /** The part in sight of the map beside it. @param {CanvasRenderingContext2D} g @param {Window} window */
-  lens(g, { row, column, rows, columns }) {
-    const [x, y, w, h] = [LEFT + column * this.unit, TOP + row * this.unit, Math.max(6, columns * this.unit), Math.max(6, rows * this.unit)];
-    g.fillStyle = alpha(css("--ink"), 0.05);
-    g.fillRect(x, y, w, h);
-    for (const [color, line] of /** @type {[string, number][]} */ ([["--surface", 4.5], ["--ink", 2]])) {
-      g.strokeStyle = css(color);
-      g.lineWidth = line;
-      roundRect(g, x - 1, y - 1, w + 2, h + 2, 3);
-      g.stroke();
-    }
+  /** The part in sight of the map beside it: an element, so that a map that moves repaints nothing here. @param {Window} window */
+  lens({ row, column, rows, columns, shiftX, shiftY, cell, cellWidth }) {
+    this.glass.hidden = this.unit <= 0;
+    const { style } = this.glass;
+    style.transform = `translate(${LEFT + (column + shiftX / cellWidth) * this.unit - 2}px, ${TOP + (row + shiftY / cell) * this.unit - 2}px)`;
+    const [w, h] = [columns, rows].map((n) => `${Math.round(Math.max(6, n * this.unit)) + 4}px`);
+    if (style.width !== w) style.width = w;
+    if (style.height !== h) style.height = h;
   }
 }

@@ -13,10 +13,16 @@ export function pan(attributes, className = "") {
   const space = h("div", { class: "pan-space" }, canvas);
   const element = h("div", { class: `pan ${className}`, tabindex: attributes.tabindex === undefined ? 0 : null }, space);
   const made = { element, space, canvas, left: 0, top: 0, width: 0, height: 0, redraw: () => {}, followed: {} };
+  let waiting = false;
+  const redraw = () => {
+    waiting = false;
+    made.redraw();
+  };
   const scrolled = () => {
     if (made.left === element.scrollLeft && made.top === element.scrollTop) return;
     [made.left, made.top] = [element.scrollLeft, element.scrollTop];
-    requestAnimationFrame(() => made.redraw());
+    if (!waiting) requestAnimationFrame(redraw);
+    waiting = true;
   };
   element.addEventListener("scroll", scrolled, { passive: true });
   return made;

@@ -25,7 +25,11 @@ import { requestName, shown } from "./words.mjs";
  * @property {{rows: string[], columns: string[]}} [names]
  */
 
-const point = (/** @type {any} */ event) => ({ x: event.offsetX, y: event.offsetY });
+/** So many cells are drawn one by one, while the map rests and while it moves; more come from a picture. */
+const MOST_RESTING = 900;
+const MOST_MOVING = 120;
+/** How long nothing moves before it rests, ms. */
+const REST = 120;
 
 export class Pane {
   /** @param {string} className of its scrolling place @param {() => void} told called when what it shows under the pointer changed @param {Context} context */
@@ -58,7 +62,10 @@ export class Pane {
     this.waiting = false;
     /** It shows the request that the page looks at. */
     this.own = true;
-    this.pan.redraw = () => this.paint();
+    this.moving = false;
+    /** @type {any} */
+    this.rest = 0;
+    this.pan.redraw = () => this.moves();
     gestures(this);
   }
 
@@ -109,17 +116,46 @@ export class Pane {
     return this.sight?.focus ?? { row: Math.max(0, read.focus(this.world).row), column: 0 };
   }
 
-  /** Something under the pointer or the keys changed. */
+  /** Another cell, or none, is under the pointer or the keys: it lights up in every view. @param {Place | null} place */
+  point(place) {
+    this.hover = place;
+    if (this.own) this.context.hover(place && { row: place.row, key: place.column });
+    this.redraw();
+  }
+
+  /** What is pointed at here or, of the request that the page looks at, elsewhere. @returns {Place | null} */
+  pointed() {
+    const elsewhere = this.own && this.world.hover;
+    return this.hover ?? (elsewhere ? { row: elsewhere.row, column: elsewhere.key } : null);
+  }
+
+  /** What is pointed at or painted changed. */
   redraw() {
     if (this.sight && this.changed) Object.assign(this.sight, this.cells(this.sight.at, this.sight.showing), { pictures: new Map() });
     this.changed = false;
     this.told();
+    this.soon();
+  }
+
+  /** Paint in the next frame. */
+  soon() {
     if (this.waiting) return;
     this.waiting = true;
     requestAnimationFrame(() => {
       this.waiting = false;
       this.paint();
     });
+  }
+
+  /** The map moves: it is drawn with fewer strokes until it rests. */
+  moves() {
+    this.moving = true;
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => {
+      this.moving = false;
+      this.soon();
+    }, REST);
+    this.soon();
   }
 
   /** The cells in sight. */
@@ -135,7 +171,7 @@ export class Pane {
       ...this.labels(window), rows: window.rows, columns: window.columns, left: window.left, top: window.top, right: 2, bottom: 2, origin: window,
       cellWidth: window.cellWidth, cellHeight: window.cell, shiftX: window.shiftX, shiftY: window.shiftY, values: !showing.mask, format: cellFigure, scale: showing.scale,
       value: (r, c) => value(r + row, c + column), state: (r, c) => state(r + row, c + column), marked: marked ? (r, c) => marked(r + row, c + column) : undefined,
-      afar: () => this.picture(Math.min(window.cell, window.cellWidth)), rail: this.rail(window), selected: inWindow(sight.focus, window), hover: inWindow(this.hover, window),
+      most: this.moving ? MOST_MOVING : MOST_RESTING, afar: () => this.picture(Math.min(window.cell, window.cellWidth)), rail: this.rail(window), selected: inWindow(sight.focus, window), hover: inWindow(this.pointed(), window),
     });
     this.find(geo, window);
     this.panned(window);
@@ -212,7 +248,7 @@ export class Pane {
   /** @param {number} left @param {number} top px */
   moveTo(left, top) {
     moveTo(this.pan, left, top);
-    this.redraw();
+    this.moves();
   }
 
   /** Put a cell into the middle of what is in sight. @param {Place} cell */

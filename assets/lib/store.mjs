@@ -212,10 +212,15 @@ export function joined(old, more) {
   };
 }
 
+/** Of all blocks together. */
+let changes = 0;
+
 /** Values of one tap, as a rectangle that grows; NaN where nothing is known. */
 export class Block {
   /** @param {string} path @param {Known["side"]} side @param {string[]} axes @param {number} epoch */
   constructor(path, side, axes, epoch) {
+    /** Another number after each change. */
+    this.version = 0;
     this.path = path;
     this.side = side;
     this.axes = axes;
@@ -252,6 +257,7 @@ export class Block {
   /** Copy a tensor to where it begins, growing as needed. largest: where a number is known already, the larger one stays.
    * @param {Tensor} tensor @param {number[]} start @param {boolean} [largest] */
   put(tensor, start, largest = false) {
+    this.version = ++changes;
     const shape = this.shape.map((n, i) => Math.max(n, start[i] + tensor.shape[i]));
     if (!this.data.length && start.every((s) => s === 0)) {
       this.resize(tensor.shape, Float32Array.from(tensor.data));

@@ -16,6 +16,8 @@ export interface Known {
   shape: number[];
   /** One number; NaN when that place is not known yet. Index in the order of `axes`. */
   at(...index: number[]): number;
+  /** Another number after each change. */
+  version?: number;
   /** The last two axes at one place of the others: (row, column) to a number; faster than `at` for a whole map. */
   plane?(...lead: number[]): (row: number, column: number) => number;
 }

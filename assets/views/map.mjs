@@ -17,6 +17,7 @@ import { requestName } from "../lib/words.mjs";
 /** What the view keeps beside the world; nothing of it is part of the run.
  * @typedef {object} Stage
  * @property {Pane} map @property {Pane} other @property {Overview} overview @property {import("../lib/scalebar.mjs").Fitted} fitted
+ * @property {any[]} seen what the last draw was made from @property {World["hover"]} hover what was pointed at then
  * @property {Mode} mode @property {boolean} heads the small multiples are shown where something else would be @property {any} table timer of the hidden table
  * @property {{at: number, text: string}} word what happened to the lock at a moment @property {(part: string) => any} part of the page
  */
@@ -51,7 +52,7 @@ export default {
     const overview = new Overview(map);
     const part = (/** @type {string} */ name) => /** @type {any} */ (element).querySelector(`[data-part="${name}"]`);
     /** @type {Stage} */
-    const stage = { map, other, overview, fitted: { weights: 1, scores: 0 }, mode: "plain", heads: false, table: 0, word: { at: -1, text: "" }, part };
+    const stage = { map, other, overview, fitted: { weights: 1, scores: 0 }, mode: "plain", seen: [], hover: null, heads: false, table: 0, word: { at: -1, text: "" }, part };
     stages.set(element, stage);
     build(element, stage);
     map.panned = (window) => {
@@ -63,6 +64,7 @@ export default {
 
   draw(element, world, context) {
     const stage = /** @type {Stage} */ (stages.get(element));
+    if (lit(stage, world)) return () => [stage.map, stage.other].forEach((pane) => !pane.element.hidden && pane.paint());
     const mode = (stage.mode = modeOf(world, stage));
     set(element, "data-mode", mode);
     set(element, "data-editing", world.look.editing && world.role === "writer" ? "" : null);
@@ -84,6 +86,16 @@ export default {
 
 /** Draw once more, though nothing of the world changed. @param {HTMLElement} element */
 const again = (element) => element.dispatchEvent(new Event("box"));
+
+/** Whether nothing changed since the last draw but what is pointed at: then the map is not made anew. @param {Stage} stage @param {World} world */
+function lit(stage, world) {
+  const values = [0, 1, 2, 3, 4].flatMap((i) => world.values("map", i).map((k) => `${k.path} ${k.version}`)).join();
+  const seen = [world.moved, world.opened, world.schema, world.look, world.role, values];
+  const only = world.hover !== stage.hover && seen.every((part, i) => part === stage.seen[i]);
+  Object.assign(stage, { seen, hover: world.hover });
+  if (only) tell(stage);
+  return only;
+}
 
 /** The page of the view. @param {HTMLElement} element @param {Stage} stage */
 function build(element, { map, other, overview }) {
@@ -259,9 +271,10 @@ function tell(stage) {
   const pane = [map, other].find((p) => p.hover && !p.element.hidden) ?? (other.own && !other.element.hidden ? other : map);
   const { sight, world } = pane;
   if (!sight) return;
-  const said = readout(world, pane.hover, sight.showing.number, sight.state, sight.marked);
+  const pointed = pane.pointed();
+  const said = readout(world, pointed, sight.showing.number, sight.state, sight.marked);
   const [first, second] = part("readout").children;
-  const note = !pane.hover && word.text && word.at === world.moved?.at ? word.text : said.note;
+  const note = !pointed && word.text && word.at === world.moved?.at ? word.text : said.note;
   [note ? "" : said.query, note ? "" : said.key, note].forEach((value, i) => text(first.children[i], value));
   [said.status, said.figures].forEach((value, i) => text(second.children[i], value));
 }

@@ -1,0 +1,167 @@
+"""The map in a real browser: painting, locking, panning and zooming, long inputs, two requests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.browser.conftest import Window
+
+MAP = ".map-pan canvas"
+# Where cells lie on the screen, from the same place that the page paints from: the labels' room and the size of a cell.
+CELL = """async ([row, column]) => {
+  const { viewport } = await import('/assets/lib/camera.mjs');
+  const pan = document.querySelector('.map-pan');
+  const box = pan.getBoundingClientRect();
+  const canvas = pan.querySelector('canvas');
+  const found = [];
+  for (let y = 2; y < box.height; y += 3) for (let x = 2; x < box.width; x += 3) {
+    canvas.dispatchEvent(new PointerEvent('pointermove', {clientX: box.left + x, clientY: box.top + y}));
+    const at = lookback.store.world.hover;
+    if (at?.row === row && at?.key === column) found.push([x, y]);
+  }
+  const middle = found[found.length >> 1];
+  return middle ? [box.left + middle[0], box.top + middle[1]] : null;
+}"""
+
+
+def cell(window: Window, row: int, column: int) -> tuple[float, float]:
+    """The middle of a cell on the screen."""
+    at = window.page.evaluate(CELL, [row, column])
+    assert at is not None, f"cell {row}, {column} is not in sight"
+    return at[0], at[1]
+
+
+def masks(window: Window) -> list[dict[str, Any]]:
+    return window.world("opened.scenario.masks")
+
+
+def hidden(window: Window) -> set[tuple[int, int]]:
+    """The cells of the first mask that a person hid."""
+    found = masks(window)
+    rectangles = found[0]["cells"] if found else []
+    assert not any(c["visible"] for c in rectangles)
+    sides = [(range(c["query"], c["query"] + c["queries"]), range(c["key"], c["key"] + c["keys"])) for c in rectangles]
+    return {(q, k) for rows, keys in sides for q in rows for k in keys}
+
+
+def test_a_fast_drag_paints_without_a_gap_and_the_right_button_erases(window: Window) -> None:
+    window.step(3)
+    start, end = cell(window, 0, 0), cell(window, 3, 2)
+    window.page.keyboard.press("m")
+    mouse = window.page.mouse
+    mouse.move(*start)
+    mouse.down()
+    mouse.move(*end)  # in one leap
+    mouse.up()
+    window.until("lookback.store.world.opened.scenario.masks.length === 1")
+    window.settled()
+    assert hidden(window) == {(0, 0), (1, 1), (2, 1), (3, 2)}
+    mouse.move(*start)
+    mouse.down(button="right")
+    mouse.move(*start)
+    mouse.up(button="right")
+    window.until("lookback.store.world.opened.scenario.masks[0].cells[0].query !== 0")
+    window.settled()
+    assert hidden(window) == {(1, 1), (2, 1), (3, 2)}
+
+
+def test_a_lock_stays_while_stepping_and_goes_with_its_row_with_a_word(window: Window) -> None:
+    window.step(3)
+    window.page.mouse.click(*cell(window, 3, 1))
+    window.until("lookback.store.world.look.lock?.row === 3")
+    window.step()
+    assert window.world("look.lock") == {"row": 3, "key": 1}
+    assert window.page.locator("#map-readout").inner_text().startswith("query: target row 3 noir")
+    for _ in range(2):
+        window.press("Back")
+        window.settled()
+    window.until("lookback.store.world.look.lock === null")
+    window.page.mouse.move(5, 5)
+    window.until("document.querySelector('#map-readout').textContent.includes('Row 3 is not there any more: unlocked.')")
+
+
+LONG = ("the black cat sleeps . " * 70).split()[:320]
+
+
+def test_a_long_input_has_an_overview_and_a_lens_that_pans_and_zooms(window: Window) -> None:
+    scenario = {"architecture": "decoder_only", "task": "language_model", "requests": [{"target": LONG}], "policy": {"limit": 40}}
+    assert window.page.evaluate("(s) => lookback.run.commands.open(s)", scenario)["ok"]
+    window.until("lookback.store.world.moved.requests[0].target.length === 321 && !!lookback.store.world.values('map', 0)[0]")
+    window.settled()
+    assert "longer than it was trained on" in window.world("notices")[0]["message"]
+    overview = window.page.locator(".overview canvas")
+    window.until("document.querySelector('.overview .pane-said').textContent.includes('8 × 8 cells a square: the darkest')")
+    lens = window.page.locator(".pane-said").nth(1)
+    assert "–321 ×" in (lens.text_content() or ""), "the lens stands at the newest row"
+    box = overview.bounding_box()
+    assert box is not None
+    overview.click(position={"x": 31, "y": 17})  # the first cells
+    window.until("document.querySelector('.map-pan').scrollTop === 0")
+    window.until("document.querySelectorAll('.pane-said')[1].textContent.includes(', 0–')")
+    x, y = cell(window, 3, 2)
+    exact = window.page.evaluate("() => lookback.store.world.values('map', 0)[0].at(0, 0, 3, 2)")
+    window.page.mouse.move(x, y)
+    assert f"{exact:.3f}" in window.page.locator("#map-readout").inner_text()
+    before = lens.text_content()
+    window.page.mouse.wheel(0, 300)
+    window.until(f"document.querySelectorAll('.pane-said')[1].textContent !== {before!r}")
+    window.page.locator(MAP).focus()
+    for key in ("-", "-", "-"):
+        window.page.keyboard.press(key)
+    wide = _seen(window)
+    window.page.keyboard.press("0")
+    window.settled()
+    assert wide > 1.5 * _seen(window)
+    window.step()
+    assert window.world("moved.step") == 1
+
+
+def _seen(window: Window) -> int:
+    """How many rows the lens shows."""
+    window.settled()
+    said = window.page.locator(".pane-said").nth(1).text_content()
+    assert said is not None
+    first, last = said.split(", ")[1].split(" × ")[0].split("–")
+    return int(last) - int(first)
+
+
+def test_masks_by_pattern_and_by_typed_ranges(window: Window) -> None:
+    scenario = {"architecture": "decoder_only", "task": "language_model", "requests": [{"target": LONG[:100]}]}
+    assert window.page.evaluate("(s) => lookback.run.commands.open(s)", scenario)["ok"]
+    window.page.keyboard.press("m")
+    page = window.page
+    page.get_by_label("Mask program", exact=True).select_option("causal_sliding")
+    window.until("lookback.store.world.opened.scenario.masks[0]?.program === 'causal_sliding'")
+    rows = page.get_by_label("Global rows: all read them, they read all")
+    rows.fill("0, 40")
+    rows.press("Enter")
+    window.until("lookback.store.world.opened.scenario.masks[0].global_rows.length === 2")
+    page.get_by_role("button", name="More").click()
+    page.get_by_label("Query rows of the block").fill("90-120")
+    page.get_by_label("Key rows of the block").fill("40")
+    page.get_by_role("button", name="Hide", exact=True).click()
+    assert "rows 90 to 120 are not there; allowed: from 0 to 100" in page.locator(".mask-panel").inner_text()
+    page.get_by_label("Query rows of the block").fill("90–99")
+    page.get_by_role("button", name="Hide", exact=True).click()
+    window.until("lookback.store.world.opened.scenario.masks[0].cells.length === 1")
+    assert hidden(window) == {(q, 40) for q in range(90, 100)}
+    window.settled()
+    weights = page.evaluate("() => [0, 40, 85, 93, 95].map((k) => lookback.store.world.values('map', 0)[0].at(0, 0, 95, k))")
+    assert weights[1] == weights[2] == 0 and weights[0] > 0 and weights[3] > 0
+    page.get_by_role("button", name="The architecture’s own mask").click()
+    window.until("lookback.store.world.opened.scenario.masks.length === 0")
+
+
+def test_two_requests_of_a_prefill_stand_side_by_side(window: Window) -> None:
+    requests = [{"target": ["the", "black", "cat"]}, {"target": ["the", "dog", "sleeps", "now", "."]}]
+    scenario = {"architecture": "decoder_only", "task": "language_model", "phase": "prefill", "requests": requests}
+    assert window.page.evaluate("(s) => lookback.run.commands.open(s)", scenario)["ok"]
+    window.step()
+    other = window.page.locator(".other-pan canvas")
+    assert other.is_visible()
+    assert window.page.locator(".panes figcaption").all_text_contents() == ["Request A, 4 valid rows", "Request B, 6 valid rows"]
+    box = other.bounding_box()
+    assert box is not None
+    other.click(position={"x": box["width"] / 2, "y": box["height"] - 12})
+    window.until("lookback.store.world.look.request === 1 && lookback.store.world.look.lock?.row === 5")
+    assert window.page.locator("#map-readout").inner_text().startswith("query: target row 5 .")
