@@ -150,7 +150,8 @@ function parts(node, axes) {
 /** @param {HTMLElement} box @param {World} world @param {any} tap */
 function formulaOf(box, world, tap) {
   const info = world.schema?.formulas?.[tap?.formula ?? -1];
-  const wanted = (tap && about.side(world, tap) === "gradient" && info?.gradient) || info?.mathml || "";
+  const backward = tap && (about.side(world, tap) === "gradient" || (tap.type === "parameter" && read.phase(world) === "train")); // there its gradient is what matters
+  const wanted = (backward && info?.gradient) || info?.mathml || "";
   if (box.dataset.formula === wanted) return;
   box.dataset.formula = wanted;
   box.replaceChildren(wanted ? math(wanted) : h("span", { class: "note" }, tap ? msg`The model declares no formula for it.` : ""));

@@ -43,7 +43,7 @@ export default {
     element.append(
       h("div", { class: "insp read-part" },
         h("div", { class: "hh" }, h("h2", { class: "h" }, msg`This read`), h("span", { class: "note" })),
-        h("div", { class: "lines" },
+        h("div", { class: "read-lines" },
           h("table", { class: "arith" }, h("thead", null, h("tr", null, head.map(([mark, said]) => h("th", { scope: "col" }, said, mark ? h("i", { class: `pv ${mark}` }) : null)))), h("tbody"),
             h("tfoot", null, h("tr", { class: "off" }, h("td", { colspan: 3 }), h("td"), h("td")), h("tr", null, h("td", { colspan: 3, class: "dim" }, msg`sum`), h("td"), h("td")))),
           h("details", { class: "terms" }, h("summary", null, h("span")),

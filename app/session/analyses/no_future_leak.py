@@ -51,6 +51,12 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     yield Result({"largest": worst, "row": row})
 
 
+def _cell(run: Run, row: int) -> dict[str, Any]:
+    """Where one looks first: the cell in which the row before reads the row that was changed."""
+    own = next((r for r in given.spec_of(run.place.scenario).relations if r.query == r.key == "t"), None)
+    return {"row": row} if own is None else {"path": own.path.format(layer=0), "row": row - 1, "key": row}
+
+
 def _logits(run: Run, values: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
     """All known rows in one call, without a cache: `[b, t, v]`."""
     scenario, source = run.place.scenario, given.source_rows(run.place.scenario)
