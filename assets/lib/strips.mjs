@@ -73,7 +73,7 @@ export function unknownWord(g, geo, i, y) {
 
 /** Whose rows a strip holds.
  * @param {string} owner */
-export const stripName = (owner) => (owner === "s" ? msg`Source rows` : msg`Target rows`);
+const stripName = (owner) => (owner === "s" ? msg`Source rows` : msg`Target rows`);
 
 /** Names of the two strips and what their rows do.
  * @param {CanvasRenderingContext2D} g @param {Layout} geo @param {any} info */

@@ -3,7 +3,7 @@
  * requests that read themselves: a strip for each, and which row of it decides. */
 
 import * as draw from "../lib/canvas.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, list, set } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { minimap, minimapName, overview } from "../lib/minimap.mjs";
 import { follow, ground, pan, seen } from "../lib/pan.mjs";

@@ -6,7 +6,7 @@ import { reading, training } from "../lib/happened.mjs";
 import { held } from "../lib/kept.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
-import { offerName, part, place, state, told } from "../lib/states.mjs";
+import { offerName, place, state } from "../lib/states.mjs";
 import { age, bytes, figure, number, probability, shown } from "../lib/words.mjs";
 import { destination } from "./checks.mjs";
 
