@@ -118,7 +118,6 @@ function requests(element, world, context, state, how) {
   const all = read.requests(world);
   const words = world.opened.vocabulary.target;
   const at = read.request(world);
-  set(element, "data-count", all.length);
   list(element, all, (_, i) => i, block, (node, view, i) => {
     const on = i === at;
     const limit = on || all.length < 3 ? rowsOf(all.length) : 0;
