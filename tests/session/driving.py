@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from app.session.commands import Command, Open, Selector
 from app.session.engine import Engine
 from app.session.events import Array, Event, Moved, Piece, Values
 from app.session.scenario import defaults
+from models.catalogue import architectures
 
 E = TypeVar("E")
 SMALL = {"layers": 1, "heads": 2, "d_model": 16, "d_ff": 32}
@@ -25,7 +27,9 @@ def opened(architecture: str = "encoder_decoder", **fields: Any) -> Engine:
 
 def scenario(architecture: str = "encoder_decoder", **fields: Any) -> dict[str, Any]:
     """The default scenario as plain data, small and with random weights unless the fields say otherwise."""
-    return defaults(architecture, **{"weights": "random", "config": SMALL, **fields}).model_dump(mode="json")
+    own = {f.name for f in dataclasses.fields(architectures()[architecture].config)}
+    small = {name: value for name, value in SMALL.items() if name in own}
+    return defaults(architecture, **{"weights": "random", "config": small, **fields}).model_dump(mode="json")
 
 
 def do(engine: Engine, command: Command, watch: tuple[Selector, ...] = ()) -> list[Event]:

@@ -21,7 +21,6 @@ from models.catalogue import architectures
 from tests.session.driving import do, of, opened
 
 EVERYTHING = tuple(Selector(path="*", side=side, dtype="f32") for side in ("value", "unedited", "gradient"))
-EDITED = ("decoder.layer0.self.k", "decoder.layer0.self.weights", "decoder.layer0.self.keys", "decoder.layer0.ffn.hidden")
 
 
 def _command(draw: random.Random, engine: Engine) -> Command:
@@ -42,7 +41,10 @@ def _fields(draw: random.Random, engine: Engine) -> dict[str, Any]:
     kind = draw.choice(["masks", "policy", "training", "edits", "requests"])
     match kind:
         case "masks":
-            relation = draw.choice(["target_self", "cross", "source_self"] if source else ["target_self"])
+            relations = architectures()[engine.scenario.architecture].relations
+            if not relations:
+                return {"training": {"batch_size": 2}}
+            relation = draw.choice(relations).name
             program = draw.choice(["full", "causal", "prefix", "sliding", "causal_sliding"])
             cells = [{"query": draw.randrange(8), "key": draw.randrange(8), "visible": draw.random() < 0.5} for _ in range(3)]
             mask = {"relation": relation, "layer": draw.choice([None, 0]), "program": program, "parameter": draw.randrange(1, 5)}
@@ -60,7 +62,11 @@ def _fields(draw: random.Random, engine: Engine) -> dict[str, Any]:
             return {kind: {**chosen, "batch_size": draw.choice([1, 3])}}
         case "edits":
             index = [draw.choice([None, 0, 1]), draw.choice([None, 1]), draw.choice([None, 1, 4])]
-            edit = {"path": draw.choice(EDITED), "index": index[: draw.randrange(4)], "action": draw.choice(["set", "scale"])}
+            edit = {
+                "path": draw.choice([t.path for t in engine.schema.taps if t.editable]),
+                "index": index[: draw.randrange(4)],
+                "action": draw.choice(["set", "scale"]),
+            }
             donor = {"target": ["the", "cat", "sleeps", "the"], **({"source": ["thank", "you"]} if source else {})}
             patch = {**edit, "action": "patch", "donor": donor}
             return {kind: draw.choice([[], [{**edit, "value": draw.choice([0.0, 2.0])}], [patch]])}
