@@ -6,23 +6,34 @@
 /** One place of a line. Edits of one step are one place, shown by the newest or the current of them; `edits`: those not taken back.
  * @typedef {{node: Node, all: Node[], edits: number, state: "done" | "now" | "ahead", starts: boolean}} Stop */
 
-/** What is known of a tree, which only grows. @type {WeakMap<History, {seen: number, of: Map<number, Node[]>}>} */
+/** What is known of a tree, which only grows. @typedef {{seen: number, of: Map<number, Node[]>}} Tree */
+/** @type {WeakMap<History, Tree>} */
 const trees = new WeakMap();
 
-/** The moments that follow from this one, in the order in which they were made.
- * @param {History} history @param {number} id @returns {Node[]} */
-export function children(history, id) {
+/** @param {History} history @returns {Tree} */
+function treeOf(history) {
   let tree = trees.get(history);
   if (!tree) trees.set(history, (tree = { seen: 0, of: new Map() }));
   if (tree.seen !== history.size) grow(tree, history);
-  return tree.of.get(id) ?? [];
+  return tree;
 }
 
-/** @param {{seen: number, of: Map<number, Node[]>}} tree @param {History} history */
+/** The moments that follow from this one, in the order in which they were made.
+ * @param {History} history @param {number} id @returns {Node[]} */
+export const children = (history, id) => treeOf(history).of.get(id) ?? NONE;
+
+/** @type {Node[]} */
+const NONE = [];
+
+/** How many lines there are: moments that nothing follows from.
+ * @param {History} history */
+export const lineCount = (history) => Math.max(1, history.size - treeOf(history).of.size);
+
+/** @param {Tree} tree @param {History} history */
 function grow(tree, history) {
   let i = 0;
   for (const node of history.values()) {
-    if (i++ < tree.seen || node.parent === null) continue;
+    if (i++ < tree.seen || node.parent === null || !history.has(node.parent)) continue;
     const list = tree.of.get(node.parent);
     if (list) list.push(node);
     else tree.of.set(node.parent, [node]);
@@ -43,6 +54,19 @@ export function before(history, at) {
  * forth on a line does not change it; then along what was done last in the same pass, then along what was done last.
  * @param {History} history @param {number} at @param {number} [head] @returns {Node[]} */
 export function path(history, at, head = at) {
+  const asked = `${history.size} ${at} ${head}`;
+  const known = newest.get(history);
+  if (known?.asked === asked) return known.path;
+  const found = walk(history, at, head);
+  newest.set(history, { asked, path: found });
+  return found;
+}
+
+/** The newest answer of `path`: one draw asks for it several times. @type {WeakMap<History, {asked: string, path: Node[]}>} */
+const newest = new WeakMap();
+
+/** @param {History} history @param {number} at @param {number} head @returns {Node[]} */
+function walk(history, at, head) {
   const along = before(history, head);
   const found = along.some((n) => n.id === at) ? along : before(history, at);
   for (let last = found.at(-1); last; ) {
@@ -104,9 +128,12 @@ export function pass(all) {
 export const branches = (history, node) =>
   node.parent === null ? [] : children(history, node.parent).filter((n) => n.id !== node.id && n.phase === node.phase && n.stage === node.stage);
 
+/** Whether anything else follows from where this place follows from. @param {History} history @param {Node[]} all */
+export const branchesOff = (history, all) => all.some((n) => n.parent !== null && children(history, n.parent).length > 1);
+
 /** The same for a place, whichever of its edits is shown.
  * @param {History} history @param {Node[]} all @returns {Node[]} */
-export const alternatives = (history, all) => [...new Set(all.flatMap((n) => branches(history, n)))].filter((n) => !all.includes(n));
+export const alternatives = (history, all) => !branchesOff(history, all) ? NONE : [...new Set(all.flatMap((n) => branches(history, n)))].filter((n) => !all.includes(n));
 
 /** The last moment before this one that belongs to another text or an earlier pass, or null.
  * @param {History} history @param {Node} first of a pass @returns {number | null} */

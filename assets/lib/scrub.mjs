@@ -3,9 +3,9 @@
 
 import { h, list, set } from "./dom.mjs";
 
-/** One place of the bar. @typedef {{id: number, said: string}} Place */
-/** What the bar shows; seen: the first and the last place that the timeline shows. `mark`: a sign at a place.
- * @typedef {{places: Place[], at: number, seen: [number, number], marks: {at: number, kind: "pass" | "fork" | "stop"}[], able: boolean}} Shown */
+/** What the bar shows: so many places, the moment and the name of each, where the run stands; seen: the first and the last that the
+ * timeline shows.
+ * @typedef {{count: number, moment: (i: number) => number, said: (i: number) => string, at: number, seen: [number, number], marks: {at: number, kind: "pass" | "fork" | "stop"}[], able: boolean}} Shown */
 
 /** @param {{name: () => string, go: (id: number) => Promise<void>}} o go resolves when nothing waits any more @returns {{element: HTMLElement, show: (shown: Shown) => void}} */
 export function scrubber({ name, go }) {
@@ -13,25 +13,25 @@ export function scrubber({ name, go }) {
   const ground = h("span", { class: "scrub-ground" }, h("span", { class: "scrub-rail" }, done), seen, marks, mark);
   const element = h("div", { class: "scrub", role: "slider", tabindex: 0 }, ground);
   /** @type {Shown} */
-  let now = { places: [], at: 0, seen: [0, 0], marks: [], able: false };
+  let now = { count: 0, moment: () => 0, said: () => "", at: 0, seen: [0, 0], marks: [], able: false };
   /** Where a person has dragged to, until it is shown. @type {number | null} */
   let wanted = null;
   /** @type {DOMRect | null} */
   let box = null;
 
   const to = (/** @type {number} */ index) => {
-    const place = now.places[Math.max(0, Math.min(now.places.length - 1, index))];
-    if (!now.able || !place || now.places.indexOf(place) === (wanted ?? now.at)) return;
-    const mine = (wanted = now.places.indexOf(place));
+    const place = Math.max(0, Math.min(now.count - 1, index));
+    if (!now.able || !now.count || place === (wanted ?? now.at)) return;
+    wanted = place;
     paint();
-    go(place.id).then(() => {
-      if (wanted !== mine || box) return;
+    go(now.moment(place)).then(() => {
+      if (wanted !== place || box) return;
       wanted = null;
       paint();
     });
   };
   const paint = () => {
-    const share = (/** @type {number} */ i) => (now.places.length > 1 ? (100 * i) / (now.places.length - 1) : 0);
+    const share = (/** @type {number} */ i) => (now.count > 1 ? (100 * i) / (now.count - 1) : 0);
     const at = wanted ?? now.at;
     style(mark, "left", `${share(at)}%`);
     style(done, "width", `${share(at)}%`);
@@ -42,10 +42,11 @@ export function scrubber({ name, go }) {
       style(i, "left", `${share(m.at)}%`);
     });
     set(element, "aria-valuenow", at + 1);
-    set(element, "aria-valuetext", now.places[at]?.said ?? "");
-    set(element, "title", now.places[at]?.said ?? "");
+    const said = now.count ? now.said(at) : "";
+    set(element, "aria-valuetext", said);
+    set(element, "title", said);
   };
-  const under = (/** @type {PointerEvent} */ event) => box && to(Math.round(((event.clientX - box.left) / Math.max(1, box.width)) * (now.places.length - 1)));
+  const under = (/** @type {PointerEvent} */ event) => box && to(Math.round(((event.clientX - box.left) / Math.max(1, box.width)) * (now.count - 1)));
   element.onpointerdown = (/** @type {PointerEvent} */ event) => {
     if (event.button !== 0) return;
     box = ground.getBoundingClientRect();
@@ -59,7 +60,7 @@ export function scrubber({ name, go }) {
   };
   element.onkeydown = (/** @type {KeyboardEvent} */ event) => {
     const at = wanted ?? now.at;
-    const next = { ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1, PageDown: at - 10, PageUp: at + 10, Home: 0, End: now.places.length - 1 }[event.key];
+    const next = { ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1, PageDown: at - 10, PageUp: at + 10, Home: 0, End: now.count - 1 }[event.key];
     if (next === undefined) return;
     event.preventDefault();
     to(next);
@@ -71,7 +72,7 @@ export function scrubber({ name, go }) {
       if (!box && wanted === now.at) wanted = null;
       set(element, "aria-label", name());
       set(element, "aria-valuemin", 1);
-      set(element, "aria-valuemax", Math.max(1, now.places.length));
+      set(element, "aria-valuemax", Math.max(1, now.count));
       set(element, "aria-disabled", now.able ? null : "true");
       paint();
     },

@@ -2,6 +2,7 @@
 /** A saved run (docs/wire.md) in the place of a server: the same commands in, the same frames out, all from what was recorded. */
 
 import { msg } from "./language.mjs";
+import { reached } from "./stops.mjs";
 import { joined } from "./store.mjs";
 import { Recorded } from "./taking-recorded.mjs";
 import { decode } from "./wire.mjs";
@@ -170,8 +171,11 @@ export class Tape {
     if (this.at >= this.moments.length - 1) return msg`The recording ends here.`;
     this.say("playing", { playing: true, unit: command.unit, rate: command.rate });
     const step = () => {
+      const before = this.moments[this.at].moved;
       this.go(this.next(command.unit), "");
-      if (this.at >= this.moments.length - 1) this.pause();
+      const stop = reached(command.stops ?? [], { moved: before, op: null }, { moved: this.moments[this.at].moved, op: null });
+      if (stop) this.say("notice", { code: "stopped", message: msg`Stopped where you asked.`, offer: null });
+      if (stop || this.at >= this.moments.length - 1) this.pause();
       else this.timer = this.around.later(step, 1000 / command.rate);
     };
     this.timer = this.around.later(step, 1000 / command.rate);

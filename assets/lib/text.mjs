@@ -15,7 +15,7 @@ export const keys = () => [
   ["L", msg`Linear or logarithmic scale`],
   ["[ ]", msg`Layer before, next layer`],
   ["{ }", msg`Head before, next head`],
-  [msg`Arrows in the map`, msg`Move the cell; Enter locks it, X hides or shows it`],
+  [msg`Arrows in the map`, msg`Move the cell; Enter locks it, X hides or shows it, R its row, C its column`],
   [msg`Arrows on a token`, msg`Go on; with Shift they move the token, Enter edits it`],
   ["Esc", msg`Unlock`],
   ["Ctrl+Z", msg`Undo the last change of the set-up`],

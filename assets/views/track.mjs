@@ -6,7 +6,7 @@ import { laid, NOTHING_HELD, placesFor, settle, stages, steps, timed } from "../
 import { boxOf } from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
-import { alternatives, line, lines, pass, path } from "../lib/moments.mjs";
+import { alternatives, line, lineCount, pass, path } from "../lib/moments.mjs";
 import { callName, lookAt, lookAway, operations, seen } from "../lib/ops.mjs";
 import { paced } from "../lib/paced.mjs";
 import { within } from "../lib/pan.mjs";
@@ -63,7 +63,7 @@ export default {
     const track = h("div", { class: "track" }, h("ol"));
     kept.parts = { track, bar, stops, branches };
     element.append(bar.element, track,
-      h("div", { class: "ops" }, h("span", { class: "lab" }), h("span", { class: "op-list", role: "group", "aria-label": msg`Operations inside this step` }), stops.button, branches.button),
+      h("div", { class: "ops" }, h("span", { class: "lab" }), h("span", { class: "op-list", role: "group", "aria-label": msg`Operations inside this step` }), h("span", { class: "op-next" }, msg`choose`), stops.button, branches.button),
       stops.sheet, branches.sheet);
     pans(track, kept, () => element.dispatchEvent(new Event("box")));
     drags(track, kept, go);
@@ -83,12 +83,12 @@ export default {
     kept.blocks = placed.blocks;
     drawTrack(track, placed, room, kept, world, context);
     const range = visible(placed.blocks, kept.left, room, all, training);
-    bar.show({ places: all.map((s, i) => ({ id: s.node.id, said: said(s, i, all.length) })), at: all.findIndex((s) => s.state === "now"), seen: range, marks: signs(all, world), able: able(world) });
+    bar.show({ count: all.length, moment: (/** @type {number} */ i) => all[i].node.id, said: (/** @type {number} */ i) => said(all[i], i, all.length), at: all.findIndex((s) => s.state === "now"), seen: range, marks: signs(all, world), able: able(world) });
     drawOps(element.querySelector(".ops"), world, context);
     const count = world.look.stops.length;
     entitle(stops.button, count, counted(count, "Play stops at {0} place of yours", "Play stops at {0} places of yours"));
     drawStops(stops.sheet, world, context);
-    const more = world.moved ? lines(world.history, world.moved.at, kept.head).length : 1;
+    const more = lineCount(world.history);
     entitle(branches.button, more, counted(more, "This run has {0} line", "This run has {0} lines"));
     tellStops(kept, world, context);
     return drawLines(branches.sheet, world, context, kept.head ?? 0);
@@ -227,6 +227,9 @@ function drawOps(element, world, context) {
   const view = seen(world, ops.map((o) => o.path));
   const phase = /** @type {"train"} */ (read.phase(world));
   const row = element.children[1];
+  const choice = read.phase(world) === "train" ? null : read.choice(read.requestView(world));
+  set(row.nextElementSibling, "class", choice && !world.moved.ended ? "op-next" : "op-next none");
+  set(row.nextElementSibling, "title", choice ? msg`The next step begins with the choice of a token; ${shown(choice.token)} leads.` : null);
   text(element.children[0], callName(world));
   list(row, ops, (o) => o.path, () => h("span", { class: "op" }, dot("op-stop"), h("button", { class: "op-go", type: "button" })), (chip, o, i) => {
     /** @type {PlayStop} */
