@@ -361,7 +361,7 @@ def test_an_edit_that_leaks_fails_the_leak_check() -> None:
     for _ in range(5):
         do(engine, Step())
     check = _measured(engine, "no_future_leak")
-    assert check.status == "fail" and check.place == {"path": "decoder.layer0.self", "row": 2, "key": 3}
+    assert check.status == "fail" and check.place == {"path": "decoder.layer0.self", "request": 0, "row": 1, "key": 3}
 
 
 def test_a_fault_of_the_encoding_stays_in_sight_while_decoding() -> None:

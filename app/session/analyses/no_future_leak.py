@@ -35,26 +35,28 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
         yield Check(NAME, checks.NO_LEAK, "does_not_apply", "", "measured", "only one row is known")
         yield Result({"largest": 0.0, "row": 0})
         return
-    before, moves = _logits(run, rows.values, rows.lengths), []
+    before, moves, cells = _logits(run, rows.values, rows.lengths), list[float](), list[tuple[int, int]]()
     for changed in range(1, count):
         values = rows.values.clone()
         values[:, changed] = (values[:, changed] + 1) % size
-        moves.append(float((_logits(run, values, rows.lengths) - before)[:, :changed].abs().max()))
+        moved = (_logits(run, values, rows.lengths) - before)[:, :changed].abs().amax(-1)
+        moves.append(float(moved.max()))
+        cells.append(divmod(int(moved.argmax()), changed))
         yield changed / count
     worst = math.nan if any(map(math.isnan, moves)) else max(moves)
     row = moves.index(max(moves)) + 1
     status: Status = "pass" if worst == 0 else "fail"
     reason = f"earlier rows move when row {row} changes" if worst else ""
-    yield Check(
-        NAME, checks.NO_LEAK, status, f"token changed, Δ {checks.small(worst)}", "measured", reason, {"row": row} if worst else {}
-    )
+    where = _place(run, *cells[row - 1], row) if worst else {}
+    yield Check(NAME, checks.NO_LEAK, status, f"token changed, Δ {checks.small(worst)}", "measured", reason, where)
     yield Result({"largest": worst, "row": row})
 
 
-def _cell(run: Run, row: int) -> dict[str, Any]:
-    """Where one looks first: the cell in which the row before reads the row that was changed."""
+def _place(run: Run, request: int, row: int, changed: int) -> dict[str, Any]:
+    """Where one looks first: the cell in which the row that moved most reads the row that was changed."""
     own = next((r for r in given.spec_of(run.place.scenario).relations if r.query == r.key == "t"), None)
-    return {"row": row} if own is None else {"path": own.path.format(layer=0), "row": row - 1, "key": row}
+    at = {"request": request, "row": row, "key": changed}
+    return at if own is None else {"path": own.path.format(layer=0), **at}
 
 
 def _logits(run: Run, values: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
