@@ -18,15 +18,16 @@ from typing import IO, Any
 
 import torch
 
-from app.session.commands import COMMANDS, Go, Selector, Share
+from app.session.commands import COMMANDS, Analyse, Go, Selector, Share
 from app.session.engine import Engine
-from app.session.events import Event, History, Opened, Problem, Refused
+from app.session.events import Checked, Event, History, Opened, Problem, Refused
 from app.session.headless import EVERYTHING, Recording
 from app.session.services import Encode
 from app.session.timeline import Moment
 
 LARGEST_RECORDING = 256 << 20  # bytes of tensors
 LARGEST_REPLAY = 24 << 20  # bytes, packed
+MEASURED = 64  # rows up to which checks that need further model calls are in a replay
 NAME = "recording"  # of the session in a replay: the true one would let its reader into the session
 # What a replay holds: every value as 16-bit floats. A gradient comes whole for scores (a map shows it), else as its norm: its
 # small rows would be lost in 16 bits, and all of it would be half of the file. Parameters come once, so in training not at all.
@@ -81,6 +82,8 @@ def replay(data: bytes, device: torch.device, encode: Encode, pages: Pages, view
         for done, events in enumerate(_bounded_walk(engine, path, (*READS, *(GRADIENTS if trains else ())), text), 1):
             for event in events:
                 put(_standing(event, history, view))
+            for checked in _measured(engine):
+                put(checked)
             if done == 1 and not trains:
                 put(replace(engine.keyframe(PARAMETERS), keyframe=False))
             packed.flush()  # so that its size is known
@@ -109,6 +112,14 @@ def _bounded_walk(engine: Engine, path: Sequence[Moment], watch: Sequence[Select
         hole = not whole
         if whole:
             sizes.append(text.size - before)
+
+
+def _measured(engine: Engine) -> Iterator[Event]:
+    """The checks that a page would measure by itself when the run rests: no recording can do it later."""
+    rows = sum(len(r.target) + len(r.source or ()) for r in engine.moved(()).requests)
+    pending = [c.id for c in engine.checked().checks if c.status == "pending"] if rows <= MEASURED else []
+    for name in pending:
+        yield from (e for e in engine.run(Analyse(name=name)) if isinstance(e, Checked))
 
 
 def _values(engine: Engine, watch: Sequence[Selector]) -> Iterator[Event]:

@@ -106,6 +106,7 @@ def test_a_replay_says_what_the_engine_said_at_every_moment_of_the_path() -> Non
         for (_, path), value in fresh.known.items():
             mine = np.where(np.isnan(ours[path]), 0.0, ours[path])  # a key that a row could not know: a keyframe says 0
             np.testing.assert_allclose(mine, value, atol=2e-3, rtol=2e-3, err_msg=f"{path} at {at.at}")
+        assert "pending" not in [c.status for c in [c for c in of(events, Checked) if c.at == at.at][-1].checks]
         assert [c.status for c in engine.checked().checks] == [c.status for c in _checked(events, at.at).checks]
 
 
