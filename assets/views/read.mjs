@@ -53,7 +53,7 @@ export default {
     const held = /** @type {any} */ (kept.get(element));
     const p = held.pan;
     Object.assign(held, { world, context });
-    tabs(/** @type {any} */ (element.firstElementChild), world, context, "request");
+    tabs(/** @type {any} */ (element.firstElementChild), world, context);
     widths(/** @type {any} */ (element.children[1]), world, context);
     prepare(held, element);
     p.redraw = () => paint(held);
@@ -64,14 +64,14 @@ export default {
   table: (world) => (pass.shownFor(world) ? pass.table(pass.passes(world, 800, 170)) : table(world)),
 };
 
-/** One button for each request or sequence; hidden where there is one.
- * @param {HTMLElement} element @param {World} world @param {Context} context @param {"request" | "sequence"} what */
-export function tabs(element, world, context, what) {
+/** One button for each request; hidden where there is one, or a strip for each.
+ * @param {HTMLElement} element @param {World} world @param {Context} context */
+function tabs(element, world, context) {
   const count = read.requestCount(world);
-  element.hidden = count < 2 || (what === "request" && pass.shownFor(world));
+  element.hidden = count < 2 || pass.shownFor(world);
   list(element, Array.from({ length: element.hidden ? 0 : count }), (_, i) => i, (_, i) => h("button", { type: "button" }, requestName(i)), (button, _, i) => {
     set(button, "aria-pressed", String(i === read.request(world)));
-    set(button, "aria-label", what === "request" ? msg`Look at request ${requestName(i)}` : msg`Look at sequence ${requestName(i)}`);
+    set(button, "aria-label", msg`Look at request ${requestName(i)}`);
     button.onclick = () => context.look({ request: i, lock: null });
   });
 }
