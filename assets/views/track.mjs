@@ -179,7 +179,6 @@ function drawForks(forks, b, world, context) {
   more.hidden = b.others.length < 2 || b.earlier !== null;
   if (way === null) return;
   const name = b.earlier !== null ? msg`Go back to what was read before this` : msg`Go to the branch ${named(next)}, instead of ${b.token || b.title}`;
-  set(forks, "class", b.earlier !== null ? "blk-forks wide" : "blk-forks");
   text(one, b.earlier !== null ? msg`‹ earlier` : named(next));
   set(one, "aria-label", name);
   set(one, "title", name);
