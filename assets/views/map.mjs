@@ -109,7 +109,7 @@ function build(element, { map, other, overview }) {
       h("button", { class: "btn sm", type: "button", "data-part": "edit" }, msg`Edit mask`, " ", h("kbd", null, "M"))),
     h("div", { class: "mask-line" }, maskbar(),
       h("span", { class: "zoom", role: "group", "aria-label": msg`Zoom`, "data-part": "zoom" },
-        [["−", msg`Smaller`, 0.8], ["0", msg`As the map chooses`, 0], ["+", msg`Larger`, 1.25]].map(([sign, said, by]) => h("button", { type: "button", "aria-label": said, title: said, onclick: () => map.zoom(Number(by)) }, sign))),
+        [["−", msg`Smaller`, 0.8], ["0", msg`0: as the map chooses`, 0], ["+", msg`Larger`, 1.25]].map(([sign, said, by]) => h("button", { type: "button", "aria-label": said, title: said, onclick: () => map.zoom(Number(by)) }, sign))),
       h("div", { class: "seg", role: "group", "aria-label": msg`Beside the map`, "data-part": "side" }, h("button", { type: "button" }), h("button", { type: "button" }))),
     maskPanel(),
     h("div", { class: "mapbody" },
@@ -217,6 +217,7 @@ function controls(element, stage, world, context) {
   for (const group of element.querySelectorAll("[data-look]")) {
     for (const button of group.children) {
       set(button, "aria-pressed", String(world.look[/** @type {"show"} */ (group.dataset.look)] === button.dataset.value));
+      set(button, "disabled", group.dataset.look === "scale" && world.look.show !== "weights");
       button.onclick = () => context.look({ [group.dataset.look]: button.dataset.value });
     }
   }

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from tests.browser.conftest import Window
+from playwright.sync_api import Browser, BrowserContext
+
+from tests.browser.conftest import Server, Window
 
 MAP = ".map-pan canvas"
 # Where cells lie on the screen, from the same place that the page paints from: the labels' room and the size of a cell.
@@ -165,3 +168,44 @@ def test_two_requests_of_a_prefill_stand_side_by_side(window: Window) -> None:
     other.click(position={"x": box["width"] / 2, "y": box["height"] - 12})
     window.until("lookback.store.world.look.request === 1 && lookback.store.world.look.lock?.row === 5")
     assert window.page.locator("#map-readout").inner_text().startswith("query: target row 5 .")
+
+
+def test_on_a_phone_one_finger_paints_in_edit_mode_and_two_zoom(browser: Browser, server: Server) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    window = Window(context.new_page(), server.address).open()
+    window.page.evaluate("() => lookback.actions.step()")
+    window.until("lookback.store.world.moved.step === 1")
+    window.page.evaluate("() => lookback.run.look({ editing: true })")
+    window.page.locator(".panes").evaluate("(e) => e.scrollIntoView({ block: 'center' })")
+    window.settled()
+    (x0, y0), (x1, y1) = cell(window, 0, 1), cell(window, 1, 2)
+    touch = _fingers(context, window)
+    touch([(x0, y0)], [(x1, y1)])
+    window.until("lookback.store.world.opened.scenario.masks.length === 1")
+    assert hidden(window) == {(0, 1), (1, 2)}
+    width = "() => document.querySelector('.map-pan .pan-space').style.minWidth"
+    assert window.page.evaluate(width) == "0px"
+    touch([(x0, y0), (x0 + 20, y0)], [(x0 - 60, y0), (x0 + 80, y0)])
+    window.settled()
+    assert float(window.page.evaluate(width).removesuffix("px")) > 390, "two fingers that spread make the map larger"
+    assert hidden(window) == {(0, 1), (1, 2)}, "and paint nothing"
+    assert window.problems == []
+    context.close()
+
+
+def _fingers(context: BrowserContext, window: Window) -> Callable[[list[tuple[float, float]], list[tuple[float, float]]], None]:
+    """Fingers that go down somewhere, move somewhere in a few steps, and leave."""
+    devtools = context.new_cdp_session(window.page)
+
+    def send(kind: str, points: list[tuple[float, float]]) -> None:
+        places = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(points)]
+        devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": places})
+
+    def touch(start: list[tuple[float, float]], end: list[tuple[float, float]]) -> None:
+        send("touchStart", start)
+        for part in (0.5, 1.0):
+            pairs = zip(start, end, strict=True)
+            send("touchMove", [(a + (c - a) * part, b + (d - b) * part) for (a, b), (c, d) in pairs])
+        send("touchEnd", [])
+
+    return touch
