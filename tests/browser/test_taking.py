@@ -41,6 +41,7 @@ NUMBERS = """() => ({
 
 def test_a_replay_plays_from_a_file_without_a_network(window: Window, browser: Browser, tmp_path: Path) -> None:
     live: dict[int, Any] = {}
+    window.until("document.querySelector('.say').textContent.includes('takes')")  # the first values are there
     for step in range(4):
         if step:
             window.step()
