@@ -8,7 +8,7 @@ import { h, list, set, text } from "./dom.mjs";
 import * as lib from "./edits.mjs";
 import { msg } from "./language.mjs";
 import { parse } from "./numbers.mjs";
-import { tokenize } from "./tokens.mjs";
+import { SPECIALS, splittingOf, tokenize } from "./tokens.mjs";
 import { axisName, requestName } from "./words.mjs";
 import * as read from "./reads.mjs";
 
@@ -163,7 +163,9 @@ export class Editor {
     const { value: row, problem } = parse(this.row.value, anyIndex(true));
     if (problem) return { problem: `${msg`row of the donor`}: ${problem}` };
     const [kind, at] = this.donor.value.split(" ");
-    const own = { source: this.world?.opened?.vocabulary.source === null ? null : tokenize(this.source.value), target: tokenize(this.prefix.value) };
+    const { source, target } = this.world?.opened?.vocabulary ?? {};
+    const split = (/** @type {string} */ typed, /** @type {string[]} */ words) => tokenize(typed, splittingOf(words?.slice(SPECIALS.length) ?? null));
+    const own = { source: source === null ? null : split(this.source.value, source), target: split(this.prefix.value, target) };
     const whose = kind === "own" ? own : kind === "moment" ? { moment: Number(at), request: read.request(/** @type {World} */ (this.world)) } : lib.donorOf(/** @type {World} */ (this.world), Number(at));
     return { edit: { path, index, action: /** @type {const} */ ("patch"), donor: { ...whose, row: row ?? null } } };
   }

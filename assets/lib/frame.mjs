@@ -23,7 +23,7 @@ export class Frame {
     this.told = new Map();
     this.setUp = new SetUp({ actions, described: fields, element: (name) => this.element(name) });
     this.gallery = new Gallery(this.element("SEARCH"), actions.catalogue.architectures);
-    this.requests = new Requests(this.element("REQUESTS"), () => actions.architecture().capabilities, (requests) => actions.requests(requests), (said) => this.effect(said));
+    this.requests = new Requests(this.element("REQUESTS"), () => actions.scenario, () => actions.architecture().capabilities, (requests) => actions.requests(requests), (said) => this.effect(said));
     /** What the last change of an input did, and the moment that it did it at. */
     this.did = { said: "", at: -1 };
     /** @type {Cold | null} until the first values are here */
@@ -44,11 +44,11 @@ export class Frame {
     const has = (/** @type {string[]} */ ...names) => names.some((n) => parts.includes(n));
     const { world } = this.store;
     if (this.cold && world.moved) this.warm();
-    if (has("opened", "moved", "role", "connection", "refused")) this.requests.update(world);
+    if (has("opened", "moved", "role", "connection", "refused", "set-up")) this.requests.update(world);
     if (has("refused")) this.requests.refusals(world.refused ?? []);
     this.setUp.changed(parts);
     if (has("opened", "refused", "set-up", "moved")) this.input();
-    if (has("moved", "refused")) this.tell(this.ids.PHASE, { value: world.moved?.phase ?? null });
+    if (has("moved", "refused")) this.tell(this.ids.PHASE, { value: world.moved?.phase ?? this.actions.scenario.phase });
     if (has("opened", "moved", "playing", "connection", "role", "unit")) this.deck(world);
     if (has("busy")) document.documentElement.toggleAttribute("data-busy", world.busy);
     if (has("opened", "moved", "connection", "role")) this.status(world);
@@ -205,7 +205,9 @@ export class Frame {
     const device = world.opened?.device.replace(/^cpu$/, "CPU") ?? "";
     switch (state) {
       case "reader": return world.recording ? msg`A recording, ${device}` : this.actions.run.role === "reader" ? msg`Read only, as the address says` : msg`Read only: another page is in control`;
-      case "open": return ms ? msg`PyTorch, ${device}, ${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms forward` : msg`PyTorch, ${device}`;
+      case "open":
+        if (!device) return msg`Connected`;
+        return ms ? msg`PyTorch, ${device}, ${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms forward` : msg`PyTorch, ${device}`;
       case "closed": return msg`Not connected: ${world.reason}`;
       case "offline": return msg`Connection lost, trying again`;
       default: return msg`Connecting`;

@@ -14,10 +14,12 @@ import { probability, requestName } from "./words.mjs";
 const MOST = 8;
 
 export class Requests {
-  /** @param {HTMLElement} element @param {() => {largest_rows: number, largest_source: number}} limits of the architecture
+  /** @param {HTMLElement} element @param {() => any} scenario as it is set, also before a run is there
+   * @param {() => {largest_rows: number, largest_source: number}} limits of the architecture
    * @param {(requests: Request[]) => Promise<any> | void} change resolves when it is answered
    * @param {(said: string) => void} effect told what a change did to the next token */
-  constructor(element, limits, change, effect) {
+  constructor(element, scenario, limits, change, effect) {
+    this.scenario = scenario;
     this.limits = limits;
     this.change = change;
     this.effect = effect;
@@ -37,20 +39,20 @@ export class Requests {
   /** @param {World} world */
   update(world) {
     this.world = world;
-    if (!world.opened) return;
-    const { scenario, vocabulary } = world.opened;
+    const scenario = world.opened?.scenario ?? this.scenario();
+    const vocabulary = world.opened?.vocabulary ?? { source: scenario.requests[0].source ? undefined : null };
     const reads = vocabulary.source !== null;
     const fits = reads === this.reads && scenario.requests.length === this.fields.length;
     if (this.pending && reads === this.reads) return;
     if (!fits) this.build(scenario.requests.length, reads);
     this.reads = reads;
     const off = world.role === "reader" || world.connection !== "open";
-    const name = learned(world) ? msg`Target (to be learned)` : reads ? msg`Known target prefix` : msg`Prompt`;
+    const name = world.opened && learned(world) ? msg`Target (to be learned)` : reads ? msg`Known target prefix` : msg`Prompt`;
     const { largest_rows, largest_source } = this.limits();
     this.fields.forEach((field, i) => {
       this.name(field, i, name);
-      field.source?.update(scenario.requests[i].source ?? [], vocabulary.source, off, largest_source);
-      field.target.update(scenario.requests[i].target, vocabulary.target, off, largest_rows - 1);
+      field.source?.update(scenario.requests[i].source ?? [], vocabulary.source ?? null, off, largest_source);
+      field.target.update(scenario.requests[i].target, vocabulary.target ?? null, off, largest_rows - 1);
     });
     set(this.add, "disabled", off || this.fields.length >= MOST);
   }
