@@ -210,16 +210,18 @@ export class Run {
     if (ASKING.has(command.kind)) return send();
     if (command.kind === "change") this.awaits([...this.ahead, command.fields]);
     const settled = () => command.kind === "change" && this.awaits(this.ahead.filter((fields) => fields !== command.fields));
-    return this.during(send, settled);
+    return this.during(send, settled, command.kind === "analyse");
   }
 
   /** Something of the person's that is under way until it is answered, and what its answer means.
-   * @param {() => Promise<Reply>} act @param {() => void} [settled] @returns {Promise<Reply>} */
-  async during(act, settled = () => {}) {
+   * @param {() => Promise<Reply>} act @param {() => void} [settled] @param {boolean} [itself] the page asked by itself: no sign that the person
+   * went on, so a refusal stays to be read @returns {Promise<Reply>} */
+  async during(act, settled = () => {}, itself = false) {
     this.begun();
     const reply = await act().finally(() => this.ended());
     settled();
     if (reply.ok) {
+      if (itself) return reply;
       if (this.store.world.refused) this.store.set({ refused: null });
       this.changed();
     } else if (reply.errors.length) this.refuse(reply.errors);

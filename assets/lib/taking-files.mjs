@@ -35,18 +35,18 @@ export const saveJson = (name, content) => save(name, new Blob([`${JSON.stringif
  * @param {string} name @param {Uint8Array} bytes @param {number} [size] of the whole file, where `bytes` are only its beginning
  * @returns {{scenario: any, log: any[], view: any, size: number}} */
 export function readScenario(name, bytes, size = bytes.length) {
-  const wrong = (/** @type {string} */ why) => new Error(msg`“${shorten(name)}” was not opened: ${why} Allowed: a scenario file (.json) saved by Lookback. Nothing was changed.`);
+  const wrong = (/** @type {string} */ why) => new Error(msg`“${shorten(name)}” is no scenario file of Lookback: ${why} Nothing was changed.`);
   const begin = new TextDecoder().decode(bytes.subarray(0, 64));
-  if (isRecording(bytes)) throw wrong(msg`it is a recording (safetensors), which holds values and no run that goes on.`);
-  if (/^\s*<(!doctype|html)/i.test(begin)) throw wrong(msg`it is a web page. A replay opens in a browser by itself.`);
+  if (isRecording(bytes)) throw wrong(msg`it is a recording.`);
+  if (/^\s*<(!doctype|html)/i.test(begin)) throw wrong(msg`it is a web page (a replay opens by itself).`);
   if (!size) throw wrong(msg`it is empty.`);
-  if (size > LARGEST) throw wrong(msg`it has ${size.toLocaleString("en")} bytes; a scenario file has at most ${LARGEST.toLocaleString("en")}.`);
+  if (size > LARGEST) throw wrong(msg`it has ${size.toLocaleString("en")} bytes; allowed: ${LARGEST.toLocaleString("en")}.`);
   const content = parsed(textOf(bytes, wrong), wrong);
-  if (!content || typeof content !== "object" || Array.isArray(content)) throw wrong(msg`it holds JSON, but no object.`);
+  if (!content || typeof content !== "object" || Array.isArray(content)) throw wrong(msg`its JSON is no object.`);
   const scenario = "scenario" in content ? content.scenario : "architecture" in content ? content : null;
-  if (!scenario || typeof scenario !== "object") throw wrong(msg`it holds JSON, but no scenario.`);
+  if (!scenario || typeof scenario !== "object") throw wrong(msg`its JSON holds no scenario.`);
   const version = Math.max(Number(content.v ?? VERSION), Number(scenario.version ?? VERSION));
-  if (version > VERSION) throw wrong(msg`it was made by a newer Lookback (form ${version}; this one reads form ${VERSION}).`);
+  if (version > VERSION) throw wrong(msg`a newer one made it (form ${version}; allowed: ${VERSION}).`);
   return { scenario, log: content.scenario && content.log !== undefined ? content.log : [], view: content.view ?? {}, size };
 }
 
@@ -76,4 +76,4 @@ function isRecording(bytes) {
 }
 
 /** @param {string} name */
-const shorten = (name) => (name.length > 60 ? `${name.slice(0, 57)}…` : name);
+const shorten = (name) => (name.length > 40 ? `${name.slice(0, 37)}…` : name);

@@ -6,7 +6,7 @@ import { msg } from "./language.mjs";
 
 const SCALE = 2;
 const MARGIN = 16;
-const CAPTION = 40;
+const LINE = 16;
 const SVG = "http://www.w3.org/2000/svg";
 const HTML = "http://www.w3.org/1999/xhtml";
 /** Styles that make no difference in a still picture, or would move it. */
@@ -17,7 +17,7 @@ const LEFT_OUT = /^(transition|animation|cursor|pointer-events|contain|container
 export async function svgOf(element, caption, redraw) {
   sharpen(SCALE);
   redraw();
-  const { width, height } = element.getBoundingClientRect();
+  const { width, height } = extent(element);
   let copy;
   try {
     copy = copied(element);
@@ -25,13 +25,15 @@ export async function svgOf(element, caption, redraw) {
     sharpen(0);
     redraw();
   }
-  copy.style.margin = "0";
+  Object.assign(copy.style, { margin: "0", width: `${width}px`, height: `${height}px` });
+  if (copy.style.display === "contents") copy.style.display = "block";
   const body = getComputedStyle(document.body);
   const colour = getComputedStyle(element).color;
   const background = ground(element);
-  const [w, h] = [Math.max(320, Math.ceil(width)) + 2 * MARGIN, Math.ceil(height) + 2 * MARGIN + CAPTION];
-  const lines = broken([caption, held(element)].filter(Boolean).join(". "), (w - 2 * MARGIN) / 5.9).slice(0, 2);
-  const words = lines.map((line, i) => `<text x="${MARGIN}" y="${h - CAPTION + 8 + 16 * i}" font-size="11" font-family='${escaped(body.fontFamily)}' fill="${colour}">${escaped(line)}</text>`).join("");
+  const w = Math.max(320, Math.ceil(width)) + 2 * MARGIN;
+  const lines = broken([caption, held(element)].filter(Boolean).join(". "), (w - 2 * MARGIN) / 6.2);
+  const h = Math.ceil(height) + 3 * MARGIN + LINE * lines.length;
+  const words = lines.map((line, i) => `<text x="${MARGIN}" y="${Math.ceil(height) + 2 * MARGIN + 11 + LINE * i}" font-size="11" font-family='${escaped(body.fontFamily)}' fill="${colour}">${escaped(line)}</text>`).join("");
   const inside = new XMLSerializer().serializeToString(copy);
   const text = `<svg xmlns="${SVG}" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}"><title>${escaped(caption)}</title><style>${await fonts()}</style>` +
     `<rect width="100%" height="100%" fill="${background}"/><foreignObject x="${MARGIN}" y="${MARGIN}" width="${Math.ceil(width)}" height="${Math.ceil(height)}">${inside}</foreignObject>${words}</svg>`;
@@ -49,6 +51,13 @@ export async function pngOf({ text, width, height }) {
   const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   g.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(msg`This browser could not make the picture.`))), "image/png"));
+}
+
+/** Where it lies, also when its box is that of its children alone. @param {HTMLElement} element */
+function extent(element) {
+  const boxes = [element, ...element.children].filter((e) => e.getClientRects().length && !e.classList.contains("sr")).map((e) => e.getBoundingClientRect());
+  const over = (/** @type {"left" | "right" | "top" | "bottom"} */ side, /** @type {(...all: number[]) => number} */ most) => most(...boxes.map((b) => b[side]));
+  return boxes.length ? { width: over("right", Math.max) - over("left", Math.min), height: over("bottom", Math.max) - over("top", Math.min) } : { width: 0, height: 0 };
 }
 
 /** Whether a picture of it can grow without blur. @param {HTMLElement} element */

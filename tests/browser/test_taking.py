@@ -60,7 +60,7 @@ def test_a_replay_plays_from_a_file_without_a_network(window: Window, browser: B
             _alike(page.page.evaluate(NUMBERS), live[step])
             page.page.keyboard.press(key)
         page.page.keyboard.press("}")
-        page.until("lookback.store.world.look.head === 1 && lookback.store.world.values('map', 0)[0].at(0, 0, 0, 0) >= 0")
+        page.until("lookback.store.world.look.head === 1 && lookback.store.world.values('map', 0)[0].at(0, 1, 0, 0) >= 0")
         assert page.page.locator(".setup fieldset.able").evaluate_all("(all) => all.every((f) => f.disabled)")
         page.page.evaluate("() => lookback.run.commands.change({ seed: 3 })")
         page.until("document.querySelector('.say').textContent.includes('This is a recording')")
@@ -117,7 +117,7 @@ def test_files_hold_the_run_and_bring_it_back(window: Window, tmp_path: Path) ->
     [
         ("cut.json", b'{"v": 1, "scenario": {"archi', "ends too early"),
         ("other.json", b'{"name": "something"}', "no scenario"),
-        ("new.json", b'{"v": 9, "scenario": {}}', "newer Lookback"),
+        ("new.json", b'{"v": 9, "scenario": {}}', "a newer one made it"),
         ("wrong.json", b'{"v": 1, "scenario": {"seed": 1.5}}', "seed"),
         ("rec.safetensors", b"\x10\0\0\0\0\0\0\0" + b'{"a":1}' + b" " * 9, "is a recording"),
     ],
