@@ -114,7 +114,7 @@ function columnLabels(g, geo, o) {
     const x = box.x + box.w / 2;
     if (x < geo.left - 1 || x > geo.right + 1) return;
     font(g, on ? 700 : 520, 12.5, true);
-    if (!narrow) text = clip(g, text, geo.cellWidth - 2);
+    if (!narrow) text = clip(g, text, 2 * Math.floor(geo.cellWidth / 2) - 2); // in steps, so that a zoom measures few
     if (on) wash(g, role, narrow ? x - 9 : x - geo.cellWidth / 2 + 2, narrow ? 2 : geo.top - 27, narrow ? 18 : geo.cellWidth - 4, narrow ? geo.top - 4 : 24);
     const style = { weight: on ? 700 : 520, size: narrow ? 11 : 12.5, mono: true, color: on ? `--${role}` : "--ink-2" };
     if (!narrow) return label(g, text, x, geo.top - 15, { ...style, align: "center" });

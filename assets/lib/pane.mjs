@@ -223,7 +223,7 @@ export class Pane {
     const note = (/** @type {number} */ i) => (queries[i]?.state === "padded" ? msg`unused` : window.notes || i === decides ? arrow(shown(read.decides(world, info.query, i))) : "");
     return {
       rowLabels: numbered(rows, window.row, window.rows),
-      rowNotes: Array.from({ length: window.rows }, (_, i) => note(i + window.row)),
+      rowNotes: window.cell < 9 ? undefined : Array.from({ length: window.rows }, (_, i) => note(i + window.row)),
       columnLabels: numbered(columns, window.column, window.columns),
     };
   }
