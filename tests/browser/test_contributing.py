@@ -23,7 +23,7 @@ def test_the_page_shows_both(tmp_path: Path, context: BrowserContext) -> None:
         expect(spread).to_have_text(re.compile(r"The shown row reads \d\.\d+ keys in effect\."))
         window.page.get_by_text("Recurrent").first.click()
         window.page.get_by_text("Moving average").click()
-        expect(window.page.get_by_label("Width n")).to_have_value("32")
+        expect(window.page.get_by_role("textbox", name="Width n")).to_have_value("32")
         expect(spread).to_have_text("The shown row reads no keys in effect.")
         window.step()
         expect(window.page.locator("#view-sentence")).to_contain_text("Decode 1")
