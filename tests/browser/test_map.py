@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext
 
 from tests.browser.conftest import Server, Window
+
+pytestmark = pytest.mark.browser
 
 MAP = ".map-pan canvas"
 # Where cells lie on the screen, from the same place that the page paints from: the labels' room and the size of a cell.
