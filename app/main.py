@@ -35,6 +35,7 @@ from app.session.lobby import Lobby
 from app.session.scenario import defaults
 from app.session.services import EngineClass, Services
 from app.settings import BadSetting, Settings
+from app.ui.language import Languages
 from app.ui.layout import build_dash
 from app.ui.replay import replay_pages
 
@@ -71,6 +72,7 @@ def create_app(settings: Settings, engine: EngineClass = Engine) -> FastAPI:
     dash = build_dash(api, found)
     api.state.pages = replay_pages(dash, found)
     add_last_route(api)
+    api.add_middleware(Languages)
     api.add_middleware(Compression)
     api.add_middleware(Gate, hosts=settings.hosts, policy=_policy(dash))
     return api

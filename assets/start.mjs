@@ -10,6 +10,7 @@ import { plotly, plotlyAt } from "./lib/plotly.mjs";
 import { onPrint } from "./lib/printing.mjs";
 import { loadViews, Registry } from "./lib/registry.mjs";
 import { Run } from "./lib/run.mjs";
+import { speak, spoke } from "./lib/speak.mjs";
 import { Store } from "./lib/store.mjs";
 import { viewMenus } from "./lib/taking-menu.mjs";
 import { Share } from "./lib/taking-share.mjs";
@@ -83,7 +84,7 @@ const acts = {
   step: () => actions.step(), back: () => actions.back(), play: () => actions.play(), undo: () => actions.undo(),
   reset: () => frame?.askReset(), resetNow: () => frame?.answerReset(true), keep: () => frame?.answerReset(false),
   startNew: () => location.assign(location.pathname),
-  nextTheme: () => actions.nextTheme(), retry: () => run.socket.connect(), share: () => share.open(), help: () => help(),
+  nextTheme: () => actions.nextTheme(), speak: () => speak(document.getElementById(data.ids.LANGUAGE)?.dataset.language ?? ""), retry: () => run.socket.connect(), share: () => share.open(), help: () => help(),
 };
 addEventListener("click", (event) => acts[/** @type {any} */ (event.target).closest?.("[data-act]")?.dataset.act]?.());
 
@@ -134,3 +135,4 @@ registry.place(await views);
 document.fonts.ready.then(() => registry.repaint());
 page.lookback = { store, run, actions, registry };
 document.documentElement.dataset.ready = "";
+spoke(document.getElementById(data.ids.LANGUAGE));

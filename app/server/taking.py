@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -38,12 +38,12 @@ LINES = "application/x-ndjson"
 
 @dataclass(frozen=True)
 class Taking:
-    """What these routes are given. pages: what stands before and after the run in a replay."""
+    """What these routes are given. pages: what stands before and after the run in a replay, in the language of who asks."""
 
     lobby: Lobby
     exports: Exports
     services: Services
-    pages: exporting.Pages
+    pages: Callable[[], exporting.Pages]
 
 
 def add_taking_routes(api: FastAPI) -> None:
@@ -101,7 +101,7 @@ async def _saved(session: Session) -> bytes:
 def _maker(taking: Taking, session: Session, what: str, data: bytes) -> Make:
     services = taking.services
     if what == "replay":
-        return partial(_replay, data, services, taking.pages, session.view)
+        return partial(_replay, data, services, taking.pages(), session.view)
     return partial(exporting.recording, data, services.device, what == "path")
 
 

@@ -17,6 +17,7 @@ from dash.development.base_component import Component
 
 from app.session.scenario import Policy, Training
 from app.ui import ids
+from app.ui.language import say
 from models import Spec
 
 TITLES = {
@@ -91,11 +92,12 @@ def _kind(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _field(path: str, field: Mapping[str, Any]) -> dict[str, Any]:
     """One field as the page needs it. as: "switch", "choice" (of words), or "number" (of a range, or of a few)."""
-    found = {"path": path, "title": field["title"], "why": field["why"], "default": field["default"]}
+    found = {"path": path, "title": say(field["title"]), "why": say(field["why"]), "default": field["default"]}
     if field["type"] == "boolean":
         return {**found, "as": "switch"}
     if field["type"] == "choice" and isinstance(field["choices"][0], str):
-        return {**found, "as": "choice", "choices": [{"value": c, "label": CHOICE_TITLES.get(c, c)} for c in field["choices"]]}
+        choices = [{"value": c, "label": say(CHOICE_TITLES.get(c, c))} for c in field["choices"]]
+        return {**found, "as": "choice", "choices": choices}
     few = sorted(field.get("choices", ()))
     low, high = (few[0], few[-1]) if few else (field["low"], field["high"])
     name = path.split(".")[-1]
@@ -130,25 +132,26 @@ def gallery(architectures: Sequence[Mapping[str, Any]], specs: Mapping[str, Spec
         id=ids.ARCHITECTURE,
         value=chosen,
         children=[_family(name, members, specs, chosen) for name, members in families.items() if members],
-        **{"aria-label": "Architecture"},
+        **{"aria-label": say("Architecture")},
     )
     search = html.Div(id=ids.SEARCH, className="search", hidden=len(architectures) <= MANY)
-    none = html.P("No architecture has these words.", className="note none-found", hidden=True)
+    none = html.P(say("No architecture has these words."), className="note none-found", hidden=True)
     return [search, group, none]
 
 
 def _family(name: str, members: Sequence[Mapping[str, Any]], specs: Mapping[str, Spec], chosen: str) -> Component:
     icons = html.Span([glyph(specs[m["id"]]) for m in members[:5]], className="gl", **{"aria-hidden": "true"})
     cards = [_card(m, specs[m["id"]]) for m in members]
-    return html.Details([html.Summary([name, icons]), *cards], className="fam", open=any(m["id"] == chosen for m in members))
+    return html.Details([html.Summary([say(name), icons]), *cards], className="fam", open=any(m["id"] == chosen for m in members))
 
 
 def _card(architecture: Mapping[str, Any], spec: Spec) -> Component:
     """`data-words`: what the search looks through."""
-    words = html.Span([html.B(architecture["name"]), html.I(reads(spec))])
-    searched = " ".join([architecture["name"], spec.id, reads(spec), spec.family, spec.summary, spec.paper]).lower()
+    name, sees, summary = say(architecture["name"]), reads(spec), say(spec.summary)
+    words = html.Span([html.B(name), html.I(sees)])
+    searched = " ".join([name, architecture["name"], spec.id, sees, say(spec.family), summary, spec.paper]).lower()
     card = dmc.RadioCard([glyph(spec), words], value=architecture["id"], className="arch", withBorder=False)
-    return html.Div(card, className="card", title=spec.summary, **{"data-architecture": spec.id, "data-words": searched})
+    return html.Div(card, className="card", title=summary, **{"data-architecture": spec.id, "data-words": searched})
 
 
 OWN = {
@@ -161,18 +164,20 @@ OWN = {
     "block": "its own block",
     "causal_block": "its block's past",
 }
+# Beside a whole source, where the words must be few.
+BESIDE = {"causal": "past + whole source", None: "state + whole source"}
 
 
 def reads(spec: Spec) -> str:
     """What a row reads, in a few words, from the architecture's relations and their own masks."""
     decodes = any(r.query == "t" for r in spec.relations)
     own = next((r for r in spec.relations if r.query == r.key == ("t" if decodes else "s")), None)
+    program = own.default.program if own else None
     if any(r.query == "t" and r.key == "s" for r in spec.relations):
-        past = "past" if own and own.default.program == "causal" else OWN[own.default.program] if own else "state"
-        return f"{past} + whole source"
+        return say(BESIDE[program]) if program in BESIDE else say("{0} + whole source", say(OWN[str(program)]))
     if own:
-        return OWN[own.default.program]
-    return "the source as one vector" if spec.capabilities.has_source else "its state alone"
+        return say(OWN[own.default.program])
+    return say("the source as one vector") if spec.capabilities.has_source else say("its state alone")
 
 
 def glyph(spec: Spec) -> Component:
@@ -210,10 +215,11 @@ def presets(tasks: Sequence[Mapping[str, Any]], first: str) -> list[dict[str, An
     """The examples of all tasks, as groups of a Select; a value is "task/number". assets/options.js shows the note too.
     `first`: the task that the page begins with."""
     ordered = sorted(tasks, key=lambda task: task["id"] != first)
-    return [{"group": task["name"], "items": list(_examples(task))} for task in ordered]
+    return [{"group": say(task["name"]), "items": list(_examples(task))} for task in ordered]
 
 
 def _examples(task: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    kind = task["name"].partition(",")[0]
+    kind = say(task["name"]).partition(",")[0]
     for i, preset in enumerate(task["presets"]):
-        yield {"value": f"{task['id']}/{i}", "label": f"{kind}: {preset['name']}", "name": preset["name"], "note": preset["note"]}
+        name = say(preset["name"])
+        yield {"value": f"{task['id']}/{i}", "label": say("{0}: {1}", kind, name), "name": name, "note": say(preset["note"])}

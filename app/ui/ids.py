@@ -8,6 +8,7 @@ PROVIDER: Final = "provider"
 STAGE: Final = "stage"
 PRESET: Final = "preset"
 THEME: Final = "theme"
+LANGUAGE: Final = "language"
 SHARE: Final = "share"
 TOP_ACTIONS: Final = "top-actions"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from fastapi import FastAPI
 
 from app.session.scenario import defaults
 from app.ui import bindings, controls, ids
+from app.ui.language import LANGUAGES, chosen, say, words
 from app.ui.parts import able, button, slot
 from app.ui.sections import setup
 
@@ -22,7 +24,7 @@ PLOTLY = "_dash-component-suites/plotly/package_data/plotly.min.js"
 FIRST = "encoder_decoder"
 # The scheme is set before anything is painted; theme.mjs follows it later.
 PAGE = """<!DOCTYPE html>
-<html lang="en">
+<html lang="LANGUAGE">
 <head>{%metas%}<title>{%title%}</title><link rel="icon" href="ICON">{%css%}
 <script>
   const chosen = localStorage.getItem("lookback-theme"), dark = matchMedia("(prefers-color-scheme: dark)").matches;
@@ -31,14 +33,14 @@ PAGE = """<!DOCTYPE html>
 </script>
 </head>
 <body>{%app_entry%}
-<script type="application/json" id="lookback-data">DATA</script>
+<script type="application/json" id="lookback-data">CONTENT</script>
 <div>{%config%}{%scripts%}{%renderer%}</div></body>
 </html>"""
 
 
-def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Dash:
+def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Page:
     """The page, served by `api`. `catalogue` is what `GET /api/catalogue` answers."""
-    app = Dash(
+    app = Page(
         __name__,
         server=False,
         backend="fastapi",
@@ -51,10 +53,22 @@ def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Dash:
     )
     app.backend.websocket_capability = False  # Dash's own socket; ours is in app/server
     app.init_app(api)
-    app.index_string = PAGE.replace("ICON", app.get_asset_url("icon.svg")).replace("DATA", _embedded(page_data(app, catalogue)))
-    app.layout = layout(catalogue)
+    app.index_string = PAGE.replace("ICON", app.get_asset_url("icon.svg"))
+    app.content = cache(lambda language: _embedded(page_data(app, catalogue)))
+    made = cache(lambda language: layout(catalogue))
+    app.layout = lambda: made(chosen())
     bindings.bind(app)
     return app
+
+
+class Page(Dash):
+    """Dash, whose index is in the language of who asks. content: what the scripts begin with, by language."""
+
+    content: Callable[[str], str]
+
+    def interpolate_index(self, **parts: str) -> str:
+        page: str = super().interpolate_index(**parts)
+        return page.replace("LANGUAGE", chosen(), 1).replace("CONTENT", self.content(chosen()), 1)
 
 
 def page_data(app: Dash, catalogue: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,18 +81,26 @@ def page_data(app: Dash, catalogue: Mapping[str, Any]) -> dict[str, Any]:
         "ids": ids.by_name(),
         "fields": controls.fields(catalogue),
         "catalogue": {
-            "architectures": [
-                {k: a[k] for k in ("id", "name", "family", "config_schema", "phases", "tasks", "checkpoints", "capabilities")}
-                for a in catalogue["architectures"]
-            ],
-            "tasks": [{k: t[k] for k in ("id", "name", "presets")} for t in catalogue["tasks"]],
+            "architectures": [_architecture(a) for a in catalogue["architectures"]],
+            "tasks": [_task(t) for t in catalogue["tasks"]],
         },
+        "words": words(chosen()),
     }
 
 
+def _architecture(found: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {k: found[k] for k in ("id", "family", "config_schema", "phases", "tasks", "checkpoints", "capabilities")}
+    return {**kept, "name": say(found["name"])}
+
+
+def _task(found: Mapping[str, Any]) -> dict[str, Any]:
+    presets = [{**p, "name": say(p["name"]), "note": say(p["note"])} for p in found["presets"]]
+    return {"id": found["id"], "name": say(found["name"]), "presets": presets}
+
+
 def _embedded(data: Any) -> str:
-    """JSON that neither ends its script element nor means anything to Dash's index template."""
-    return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace("%", "\\u0025")
+    """JSON that does not end its script element."""
+    return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def layout(catalogue: Mapping[str, Any]) -> Component:
@@ -99,16 +121,16 @@ def _top(catalogue: Mapping[str, Any]) -> Component:
     picker = dmc.Select(
         id=ids.PRESET,
         data=controls.presets(catalogue["tasks"], defaults(FIRST).task),
-        placeholder="Your own input",
+        placeholder=say("Your own input"),
         searchable=True,
         selectFirstOptionOnChange=True,
-        nothingFoundMessage="No example has these words",
+        nothingFoundMessage=say("No example has these words"),
         renderOption={"function": "example"},
         maxDropdownHeight=520,
-        leftSection=html.Span("Scenario", className="dim"),
+        leftSection=html.Span(say("Scenario"), className="dim"),
         leftSectionWidth=74,
         className="picker",
-        **{"aria-label": "Scenario: an example to begin from"},
+        **{"aria-label": say("Scenario: an example to begin from")},
     )
     return html.Header(
         [
@@ -117,42 +139,53 @@ def _top(catalogue: Mapping[str, Any]) -> Component:
             html.Div(id=ids.HINTS, className="hints", hidden=True),
             html.P(id=ids.READ_ONLY, className="read-only", role="status", hidden=True),
             html.Span(className="sp"),
-            html.Nav(html.Span("Stage", className="link here", **{"aria-current": "page"}), className="pages hide-phone"),
+            html.Nav(html.Span(say("Stage"), className="link here", **{"aria-current": "page"}), className="pages hide-phone"),
             html.Div(
-                [button("Share", "share", ids.SHARE, name="link", **{"aria-haspopup": "dialog"})],
+                [button(say("Share"), "share", ids.SHARE, name="link", **{"aria-haspopup": "dialog"})],
                 id=ids.TOP_ACTIONS,
                 className="top-actions",
             ),
-            button("Theme", "nextTheme", ids.THEME, name="link", **{"aria-label": "Theme: automatic"}),
+            button(say("Theme"), "nextTheme", ids.THEME, name="link", **{"aria-label": say("Theme: automatic")}),
+            _other_language(),
         ],
         className="top",
     )
 
 
+def _other_language() -> Component:
+    """Named in its own words, for who does not read these."""
+    languages = list(LANGUAGES)
+    other = languages[(languages.index(chosen()) + 1) % len(languages)]
+    more = {"lang": other, "title": LANGUAGES[other], "aria-label": LANGUAGES[other], "data-language": other}
+    return button(other.upper(), "speak", ids.LANGUAGE, name="link", hidden=True, **more)
+
+
 def _stage() -> Component:
     cold = html.P(id=ids.COLD, className="cold", role="status")
-    read = html.Section([cold, slot("sentence"), slot("read")], className="read", **{"aria-label": "Read"})
+    read = html.Section([cold, slot("sentence"), slot("read")], className="read", **{"aria-label": say("Read")})
     work = html.Div([slot("training"), slot("map"), slot("charts"), slot("next")], className="work")
     nothing = html.Div(
-        [html.P(id=ids.NOTHING_WORDS), button("Start a new run", "startNew", name="btn step")],
+        [html.P(id=ids.NOTHING_WORDS), button(say("Start a new run"), "startNew", name="btn step")],
         id=ids.NOTHING,
         className="nothing",
         role="alert",
         hidden=True,
     )
     content = [_deck(), read, work, slot("memory"), nothing]
-    return html.Section(content, id=ids.STAGE, className="stage", **{"aria-label": "Stage"})
+    return html.Section(content, id=ids.STAGE, className="stage", **{"aria-label": say("Stage")})
 
 
 def _deck() -> Component:
-    phases = [{"value": v, "label": v.capitalize()} for v in ("train", "prefill", "decode")]
+    names = (("train", say("Train")), ("prefill", say("Prefill")), ("decode", say("Decode")))
+    phases = [{"value": v, "label": name} for v, name in names]
+    units = [{"value": v, "label": name} for v, name in (("step", say("step")), ("stage", say("stage")), ("op", say("op")))]
     bar = [
-        dmc.SegmentedControl(id=ids.PHASE, data=phases, value="decode", className="seg phase", **{"aria-label": "Phase"}),
+        dmc.SegmentedControl(id=ids.PHASE, data=phases, value="decode", className="seg phase", **{"aria-label": say("Phase")}),
         html.Div(
             [
-                button("Back", "back", ids.BACK, icon="back", key="←"),
-                button("Step", "step", ids.STEP, icon="step", key="→", name="btn step"),
-                button("Play", "play", ids.PLAY, icon="play", name="btn play"),
+                button(say("Back"), "back", ids.BACK, icon="back", key="←"),
+                button(say("Step"), "step", ids.STEP, icon="step", key="→", name="btn step"),
+                button(say("Play"), "play", ids.PLAY, icon="play", name="btn play"),
                 dmc.Select(
                     id=ids.RATE,
                     data=[{"value": r, "label": f"{r}/s"} for r in ("0.5", "1", "2", "5", "10", "30")],
@@ -160,56 +193,54 @@ def _deck() -> Component:
                     allowDeselect=False,
                     size="xs",
                     w=64,
-                    **{"aria-label": "Play: steps a second"},
+                    **{"aria-label": say("Play: steps a second")},
                 ),
             ],
             className="row transport",
         ),
         dmc.SegmentedControl(
-            id=ids.UNIT, data=["step", "stage", "op"], value="step", size="xs", className="gran", **{"aria-label": "Step size"}
+            id=ids.UNIT, data=units, value="step", size="xs", className="gran", **{"aria-label": say("Step size")}
         ),
     ]
     where = html.P([html.B(id=ids.WHERE), html.Span(id=ids.WHERE_NOTE)], className="where")
     content = [html.Div([able(*bar), where], className="deck-bar"), slot("track")]
-    return html.Section(content, className="deck", **{"aria-label": "When"})
+    return html.Section(content, className="deck", **{"aria-label": say("When")})
 
 
 def _inspector() -> Component:
-    return html.Aside([slot("inspector"), slot("checks")], className="inspect", **{"aria-label": "Inspector"})
+    return html.Aside([slot("inspector"), slot("checks")], className="inspect", **{"aria-label": say("Inspector")})
 
 
 def _status() -> Component:
     roles = [
-        ("q", "Q", "query"),
-        ("k", "K", "key"),
-        ("v", "V", "value"),
-        ("p", "θ", "parameter"),
-        ("g", "∇", "gradient"),
-        ("d", "→", "decision"),
+        ("q", "Q", say("query")),
+        ("k", "K", say("key")),
+        ("v", "V", say("value")),
+        ("p", "θ", say("parameter")),
+        ("g", "∇", say("gradient")),
+        ("d", "→", say("decision")),
     ]
     legend = html.Div(
         [html.Span([html.I(letter, className=f"tag {role}"), name]) for role, letter, name in roles], className="grp"
     )
-    marks = [("m", "measured"), ("e", "exact"), ("f", "formula")]
+    marks = [("m", say("measured")), ("e", say("exact")), ("f", say("formula"))]
     provenance = html.Div([html.Span([html.I(className=f"pv {mark}"), name]) for mark, name in marks], className="grp dim")
-    state = html.Span([html.I(id=ids.STATUS_DOT, className="live"), html.Span("Connecting", id=ids.STATUS)], className="grp")
-    retry = button("Try now", "retry", ids.STATUS_RETRY, name="link small", hidden=True)
-    return html.Footer(
-        [legend, provenance, html.Span(className="sp"), state, retry, button("All keys", "help", key="?", name="link small")],
-        className="status",
-    )
+    state = html.Span([html.I(id=ids.STATUS_DOT, className="live"), html.Span(say("Connecting"), id=ids.STATUS)], className="grp")
+    retry = button(say("Try now"), "retry", ids.STATUS_RETRY, name="link small", hidden=True)
+    keys = button(say("All keys"), "help", key="?", name="link small")
+    return html.Footer([legend, provenance, html.Span(className="sp"), state, retry, keys], className="status")
 
 
 def _phone() -> Component:
     transport = [
-        button("", "back", ids.BACK_PHONE, icon="back", **{"aria-label": "Back"}),
-        button("Step", "step", ids.STEP_PHONE, icon="step", name="btn step"),
-        button("", "play", ids.PLAY_PHONE, icon="play", name="btn play", **{"aria-label": "Play"}),
+        button("", "back", ids.BACK_PHONE, icon="back", **{"aria-label": say("Back")}),
+        button(say("Step"), "step", ids.STEP_PHONE, icon="step", name="btn step"),
+        button("", "play", ids.PLAY_PHONE, icon="play", name="btn play", **{"aria-label": say("Play")}),
     ]
+    titles = (("setup", say("Set-up")), ("stage", say("Stage")), ("inspect", say("Inspect")), ("memory", say("Memory")))
     tabs = [
         html.Button(title, type="button", **{"data-tab-to": name, **({"aria-current": "page"} if name == "stage" else {})})
-        for name, title in (("setup", "Set-up"), ("stage", "Stage"), ("inspect", "Inspect"), ("memory", "Memory"))
+        for name, title in titles
     ]
-    return html.Nav(
-        [html.Div(transport, className="tr"), html.Div(tabs, className="tabs")], className="phone-nav", **{"aria-label": "Run"}
-    )
+    content = [html.Div(transport, className="tr"), html.Div(tabs, className="tabs")]
+    return html.Nav(content, className="phone-nav", **{"aria-label": say("Run")})

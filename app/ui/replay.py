@@ -10,23 +10,20 @@ import gzip
 import json
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from dash import Dash
-
-from app.ui.layout import ASSETS, layout, page_data
+from app.ui.language import chosen, say
+from app.ui.layout import ASSETS, Page, layout, page_data
 from app.ui.still import markup
 
 NAME = "lookback"
 IMPORT = re.compile(r"""(\bfrom |\bimport |\bimport\()(["'])(\.{1,2}/[^"']+\.mjs)\2""")
 ADDRESS = re.compile(r"url\((fonts/[^)]+)\)")
-CUT = "This replay is not whole: the file ends too early. Copy or save it again."
-OLD = "This replay needs scripts and a browser of 2023 or newer."
 # Says at once that the file is cut, and sets the scheme before anything is painted.
 FIRST = """
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
@@ -43,10 +40,11 @@ FIRST = """
 """
 
 
-def replay_pages(app: Dash, catalogue: Mapping[str, Any]) -> Pages:
-    """The replay page of this application."""
+def replay_pages(app: Page, catalogue: Mapping[str, Any]) -> Callable[[], Pages]:
+    """The replay page of this application, in the language of who asks."""
     plotly = Path(str(files("plotly"))) / "package_data" / "plotly.min.js"
-    return Pages(ASSETS, plotly, page_data(app, catalogue), layout(catalogue))
+    made = cache(lambda language: Pages(ASSETS, plotly, page_data(app, catalogue), layout(catalogue)))
+    return lambda: made(chosen())
 
 
 class Pages:
@@ -54,6 +52,10 @@ class Pages:
 
     def __init__(self, assets: Path, plotly: Path, data: Mapping[str, Any], content: Any) -> None:
         self._assets, self._plotly, self._data, self._content = assets, plotly, data, content
+        self._language = chosen()
+        self._cut = say("This replay is not whole: the file ends too early. Copy or save it again.")
+        self._old = say("This replay needs scripts and a browser of 2023 or newer.")
+        self._title = say("Lookback: a recorded run")
 
     @cache  # noqa: B019 (one of these lives as long as the server)
     def __call__(self, charts: bool) -> tuple[bytes, bytes]:
@@ -61,21 +63,21 @@ class Pages:
         return self._before(charts).encode(), b'</script>\n<i id="lookback-end" hidden></i>\n</body>\n</html>\n'
 
     def _before(self, charts: bool) -> str:
-        first = FIRST.replace("OLD", json.dumps(OLD)).replace("CUT", json.dumps(CUT))
+        first = FIRST.replace("OLD", json.dumps(self._old)).replace("CUT", json.dumps(self._cut))
         views = [_name(self._assets, path) for path in sorted((self._assets / "views").glob("*.mjs"))]
         data = {**self._data, "views": views, "plotly": ""}
         return "\n".join(
             [
-                '<!DOCTYPE html>\n<html lang="en" data-recording>\n<head>\n<meta charset="utf-8">',
+                f'<!DOCTYPE html>\n<html lang="{self._language}" data-recording>\n<head>\n<meta charset="utf-8">',
                 f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">',
                 '<meta name="viewport" content="width=device-width,initial-scale=1">',
-                "<title>Lookback: a recorded run</title>",
+                f"<title>{escape(self._title)}</title>",
                 f'<link rel="icon" href="data:image/svg+xml;base64,{_base64((self._assets / "icon.svg").read_bytes())}">',
                 f"<script>{first}</script>",
                 f"<style>{styles(self._assets)}</style>",
                 f'<script type="importmap">{json.dumps({"imports": modules(self._assets)})}</script>',
                 "</head>\n<body>",
-                f"<noscript>{OLD}</noscript>",
+                f"<noscript>{escape(self._old)}</noscript>",
                 f'<div id="{NAME}-page">{markup(self._content)}</div>',
                 f'<script type="application/json" id="{NAME}-data">{_embedded(data)}</script>',
                 f'<script type="application/octet-stream" id="{NAME}-plotly">{self._library() if charts else ""}</script>',

@@ -9,13 +9,20 @@ from dash import html
 from dash.development.base_component import Component
 
 from app.ui import controls, ids
+from app.ui.language import say
 from app.ui.parts import able, button
 from models.catalogue import architectures
 
 
 def setup(catalogue: Mapping[str, Any], chosen: str) -> Component:
     """The set-up: gallery, variant, input, run. `chosen`: the architecture that the page begins with."""
-    rail = [("model", "Model"), ("variant", "Variant"), ("input", "Input"), ("run", "Run"), ("detail", "Inspect")]
+    rail = [
+        ("model", say("Model")),
+        ("variant", say("Variant")),
+        ("input", say("Input")),
+        ("run", say("Run")),
+        ("detail", say("Inspect")),
+    ]
     buttons = [
         html.Button(
             [html.I(className=f"icon {name}", **{"aria-hidden": "true"}), title],
@@ -26,7 +33,7 @@ def setup(catalogue: Mapping[str, Any], chosen: str) -> Component:
     ]
     sections = [_model(catalogue, chosen), _variant(), _input(), _run()]
     content = [html.Div(buttons, className="mini-rail"), able(*sections)]
-    return html.Aside(content, className="setup", **{"aria-label": "Set-up"})
+    return html.Aside(content, className="setup", **{"aria-label": say("Set-up")})
 
 
 def _section(name: str, title: list[Component | str] | str, aside: Component, *content: Any) -> Component:
@@ -34,19 +41,19 @@ def _section(name: str, title: list[Component | str] | str, aside: Component, *c
 
 
 def _model(catalogue: Mapping[str, Any], chosen: str) -> Component:
-    note = html.Span("icon = who sees whom", className="note")
-    return _section("model", "Architecture", note, *controls.gallery(catalogue["architectures"], architectures(), chosen))
+    note = html.Span(say("icon = who sees whom"), className="note")
+    return _section("model", say("Architecture"), note, *controls.gallery(catalogue["architectures"], architectures(), chosen))
 
 
 def more(group: str) -> Component:
     """Shows and hides the fields of a group that are not always shown; the page names it, and says how many are changed. (A
     summary, because those who read along may open it too: a button in a disabled group could not be pressed.)"""
-    return html.Details(html.Summary("More", className="link small"), **{"data-more": group})
+    return html.Details(html.Summary(say("More"), className="link small"), **{"data-more": group})
 
 
 def _variant() -> Component:
     places = [html.Dl(id=ids.VARIANT, className="kv"), html.P(id=ids.COUNT, className="note count"), html.Div(id=ids.WEIGHTS)]
-    return _section("variant", "Variant", more("config"), *places)
+    return _section("variant", say("Variant"), more("config"), *places)
 
 
 def _input() -> Component:
@@ -61,25 +68,23 @@ def _input() -> Component:
 
 
 def _run() -> Component:
+    answers = [button(say("Reset"), "resetNow", name="btn sm"), button(say("Cancel"), "keep", ids.KEEP, name="btn sm")]
     sure = html.Div(
-        [
-            html.P(id=ids.RESET_WORDS, className="note"),
-            html.Div(
-                [button("Reset", "resetNow", name="btn sm"), button("Cancel", "keep", ids.KEEP, name="btn sm")], className="row"
-            ),
-        ],
+        [html.P(id=ids.RESET_WORDS, className="note"), html.Div(answers, className="row")],
         id=ids.RESET_ASK,
         role="alertdialog",
         hidden=True,
         **{"aria-labelledby": ids.RESET_WORDS},
     )
-    undo = button("Undo", "undo", name="btn sm", title="Take back the last change of the set-up (Ctrl+Z)")
+    undo = button(say("Undo"), "undo", name="btn sm", title=say("Take back the last change of the set-up (Ctrl+Z)"))
     return html.Div(
         [
-            html.Section([_head("Training", more("training")), html.Dl(id=ids.TRAINING, className="kv")], className="in-train"),
+            html.Section(
+                [_head(say("Training"), more("training")), html.Dl(id=ids.TRAINING, className="kv")], className="in-train"
+            ),
             html.Section(
                 [
-                    _head(["Decoding ", html.Span(id=ids.POLICY_LINE, className="sub")], more("policy")),
+                    _head([say("Decoding"), " ", html.Span(id=ids.POLICY_LINE, className="sub")], more("policy")),
                     html.Dl(id=ids.POLICY, className="kv"),
                 ],
                 className="in-decode",
@@ -87,7 +92,7 @@ def _run() -> Component:
             html.Section(
                 [
                     html.Dl(id=ids.SEED, className="kv seed"),
-                    html.Div([undo, button("Reset run", "reset", ids.RESET, name="btn sm")], className="row actions"),
+                    html.Div([undo, button(say("Reset run"), "reset", ids.RESET, name="btn sm")], className="row actions"),
                     sure,
                 ]
             ),

@@ -117,7 +117,7 @@ export class Actions {
   toggleStop(stop) {
     const { stops } = this.world.look;
     const next = toggled(stops, stop);
-    if (next.length > MOST) return this.run.refuse([{ field: "stops", given: next.length, allowed: `at most ${MOST}`, message: msg`There are ${MOST} stops already; remove one first.` }]);
+    if (next.length > MOST) return this.run.refuse([{ field: "stops", given: next.length, allowed: msg`at most ${MOST}`, message: msg`There are ${MOST} stops already; remove one first.` }]);
     this.run.look({ stops: next });
   }
 

@@ -2,7 +2,7 @@
 /** One row of the set-up: a field's name, its control, and the way back to its default. Built from what app/ui/controls.py describes. */
 
 import { h, set, text as put } from "./dom.mjs";
-import { msg, named } from "./language.mjs";
+import { msg } from "./language.mjs";
 import { allowed, NumberField } from "./numbers.mjs";
 
 /** @typedef {import("./numbers.mjs").Range} Range @typedef {import("./numbers.mjs").Fitting} Fitting */
@@ -21,7 +21,7 @@ export class Field {
   constructor(about, { change, preview = () => {} }) {
     this.about = about;
     this.change = change;
-    const title = named(about.title);
+    const { title } = about;
     const id = about.path.replaceAll(".", "-");
     this.problem = h("p", { class: "problem", role: "alert", hidden: true, id: `problem-${id}` });
     this.why = h("span", { class: "sr", id: `why-${id}` });
@@ -30,7 +30,7 @@ export class Field {
     this.control = this.number ?? (about.as === "switch" ? toggle(title, this.why.id, change) : choice(title, this.why.id, about.choices ?? [], change));
     this.back = h("button", { class: "back-to", type: "button", onclick: () => this.reset() }, h("i", { class: "icon undo", "aria-hidden": "true" }));
     this.element = h("div", { class: "field", "data-path": about.path },
-      h("dt", { title: named(about.why) }, title), h("dd", null, this.control.element, this.why), h("dd", { class: "reset" }, this.back), h("dd", { class: "wide" }, this.problem));
+      h("dt", { title: about.why }, title), h("dd", null, this.control.element, this.why), h("dd", { class: "reset" }, this.back), h("dd", { class: "wide" }, this.problem));
   }
 
   /** @param {State} state */
@@ -38,11 +38,11 @@ export class Field {
     this.control.show(value, fitting);
     const shown = labelOf(this.about, this.about.default);
     set(this.back, "data-idle", !changed);
-    set(this.back, "aria-label", msg`Reset ${named(this.about.title)} to ${shown}`);
+    set(this.back, "aria-label", msg`Reset ${this.about.title} to ${shown}`);
     set(this.back, "title", msg`Back to ${shown}`);
     this.back.tabIndex = changed ? 0 : -1;
     const range = this.about.as === "number" ? ` ${msg`Allowed: ${allowed(this.about, fitting)}.`}` : "";
-    put(this.why, `${named(this.about.why)}. ${msg`Default: ${shown}.`}${range}`);
+    put(this.why, `${this.about.why}. ${msg`Default: ${shown}.`}${range}`);
     set(this.element, "data-pending", pending || null);
     set(this.element, "aria-busy", pending ? "true" : null);
   }
@@ -68,7 +68,7 @@ export const same = (a, b) => a === b || (a ?? null) === (b ?? null);
 function labelOf(about, value) {
   if (about.as === "switch") return value ? msg`on` : msg`off`;
   if (value === null || value === undefined || value === "") return msg`nothing`;
-  return named(about.choices?.find((c) => c.value === value)?.label ?? String(value));
+  return about.choices?.find((c) => c.value === value)?.label ?? String(value);
 }
 
 /** @param {string} title @param {string} described @param {(value: boolean) => any} change @returns {Control} */
@@ -91,7 +91,7 @@ function choice(title, described, choices, change) {
 
 /** @param {string} title @param {string} described @param {Choice[]} choices @param {(value: any) => any} change @returns {Control} */
 function select(title, described, choices, change) {
-  const options = choices.map((c) => h("option", { value: c.value }, named(c.label)));
+  const options = choices.map((c) => h("option", { value: c.value }, c.label));
   const element = h("select", { class: "choice", "aria-label": title, "aria-describedby": described, onchange: () => change(element.value) }, options);
   return { element, show: (value, fitting) => {
     options.forEach((o, i) => (o.disabled = !!fitting && !fitting.values.includes(choices[i].value) && choices[i].value !== value));
@@ -105,7 +105,7 @@ export function segment(title, described, choices, change) {
     if (e.detail) /** @type {any} */ (e.currentTarget).blur(); // the arrow keys of who uses the pointer still step
     if (/** @type {any} */ (e.currentTarget).getAttribute("aria-checked") !== "true") change(c.value);
   };
-  const buttons = choices.map((c) => h("button", { type: "button", role: "radio", onclick: press(c) }, named(c.label)));
+  const buttons = choices.map((c) => h("button", { type: "button", role: "radio", onclick: press(c) }, c.label));
   const element = h("div", { class: "seg", role: "radiogroup", "aria-label": title, "aria-describedby": described, onkeydown: (/** @type {KeyboardEvent} */ e) => {
     const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[e.key];
     const open = buttons.filter((b) => !b.disabled);

@@ -4,7 +4,7 @@
 import { h, set, text as put } from "./dom.mjs";
 import { Cold } from "./cold.mjs";
 import { Gallery } from "./gallery.mjs";
-import { counted, msg, named } from "./language.mjs";
+import { counted, msg } from "./language.mjs";
 import { listenToFlyouts } from "./flyouts.mjs";
 import { place, stageName } from "./ops.mjs";
 import { reasons } from "./reasons.mjs";
@@ -96,7 +96,7 @@ export class Frame {
     const now = this.actions.presetNow();
     this.tell(this.ids.PRESET, { value: now });
     const task = catalogue.tasks.find((/** @type {any} */ t) => t.id === scenario.task);
-    const [kind, ...more] = named(task?.name ?? "").split(", ");
+    const [kind, ...more] = (task?.name ?? "").split(", ");
     const train = (this.store.world.moved?.phase ?? scenario.phase) === "train";
     const { batch, batch_size } = scenario.training ?? {};
     const drawn = train && batch === "task";
@@ -105,7 +105,7 @@ export class Frame {
     const size = batch === "mine" ? scenario.requests.length : batch_size;
     put(this.element("INPUT_TITLE"), train ? counted(size, "Batch: {0} sequence", "Batch: {0} sequences") : msg`Input: ${more.join(", ") || kind}`);
     const note = this.did.at === this.store.world.moved?.at ? this.did.said : "";
-    put(this.element("PRESET_NOTE"), drawn ? msg`Drawn anew for each update, from the task and the seed.` : note || named(this.actions.presetNote()));
+    put(this.element("PRESET_NOTE"), drawn ? msg`Drawn anew for each update, from the task and the seed.` : note || this.actions.presetNote());
   }
 
   /** @param {string} said what a change of the input did to the next token */

@@ -1,6 +1,8 @@
 // @ts-check
 /** Every word that the page shows passes here, so that another language can take its place. English stands in the code and is its
- * own key; the words of another language come with the page (app/ui, assets/lang/). */
+ * own key; the words of another language come with the page (app/ui/language.py, assets/lang/). */
+
+import { sentences } from "./sentences.mjs";
 
 /** "English with {0}" -> the same in the page's language. @type {Record<string, string>} */
 const words = globalThis.document ? (JSON.parse(document.getElementById("lookback-data")?.textContent ?? "{}").words ?? {}) : {};
@@ -23,8 +25,8 @@ export function counted(n, one, many) {
   return filled(n === 1 ? one : many, [n.toLocaleString("en")]).join("");
 }
 
-/** A text that comes from the server (a title, a note). @param {string} english */
-export const named = (english) => words[english] ?? english;
+/** A text that is not written here: a title, or what the server says, whole. @type {(english: string) => string} */
+export const named = sentences(words);
 
 /** @param {TemplateStringsArray} strings */
 const keyOf = (strings) => strings.reduce((all, s, i) => `${all}{${i - 1}}${s}`);

@@ -3,6 +3,7 @@
 
 import { forgetTheme } from "./canvas.mjs";
 import { h } from "./dom.mjs";
+import { msg, named } from "./language.mjs";
 import { long } from "./reads.mjs";
 
 /** @typedef {import("./types").View} View @typedef {import("./types").World} World @typedef {import("./types").Context} Context */
@@ -64,6 +65,7 @@ export class Registry {
         console.error(`The view ${view.id} names the slot ${view.slot}, which the page does not have.`);
         continue;
       }
+      view.title = named(view.title);
       const element = h("section", { id: `view-${view.id}`, class: `view view-${view.slot}`, "aria-label": view.title, hidden: true });
       slot.appendChild(element);
       /** @type {Placed} */
@@ -227,8 +229,8 @@ export class Registry {
       this.ask();
     };
     p.element.replaceChildren(
-      h("p", { class: "view-error", role: "alert" }, `“${p.view.title}” could not be drawn: ${p.failed}. The rest of the page goes on. `,
-        h("button", { class: "btn sm", type: "button", onclick: again }, "Draw again")),
+      h("p", { class: "view-error", role: "alert" }, msg`“${p.view.title}” could not be drawn: ${p.failed}. The rest of the page goes on.`, " ",
+        h("button", { class: "btn sm", type: "button", onclick: again }, msg`Draw again`)),
     );
     p.reads = new Set(["opened"]);
   }

@@ -2,6 +2,8 @@
 /** One page's run: its session, its connection, its link in the address, and every command that leaves this page. */
 
 import { commands } from "./commands.mjs";
+import { heard } from "./heard.mjs";
+import { msg, named } from "./language.mjs";
 import { isLink, unpack } from "./link.mjs";
 import { fitting, shared, taken } from "./look.mjs";
 import { Socket } from "./socket.mjs";
@@ -84,7 +86,7 @@ export class Run {
   /** The server does not have this session: begin another one; what the link holds comes back. */
   forget() {
     if (this.guest) {
-      this.socket.become("closed", `The run ${this.guest} does not exist (any more).`);
+      this.socket.become("closed", msg`The run ${this.guest} does not exist (any more).`);
       return false;
     }
     this.session = "";
@@ -96,11 +98,12 @@ export class Run {
 
   /** @param {import("./types").World["connection"]} connection @param {string} reason */
   state(connection, reason) {
-    this.store.set({ connection, reason });
+    this.store.set({ connection, reason: named(reason) });
   }
 
   /** @param {import("./wire.mjs").Frame} frame */
   frame(frame) {
+    heard(frame);
     this.store.apply(frame);
     if (frame.kind === "welcome") this.welcome(frame);
     else if (frame.kind === "opened") this.opened(frame.event);
@@ -159,7 +162,7 @@ export class Run {
       this.look(taken(content.view));
       return true;
     } catch (error) {
-      this.refuse([{ field: "link", given: "", allowed: "a link made by Lookback", message: String(/** @type {any} */ (error).message) }]);
+      this.refuse([{ field: "link", given: "", allowed: msg`a link made by Lookback`, message: String(/** @type {any} */ (error).message) }]);
       return this.unfollow();
     }
   }
@@ -188,7 +191,7 @@ export class Run {
       await unpack(location.hash);
       return this.leaveFor("");
     } catch (error) {
-      this.refuse([{ field: "link", given: "", allowed: "a link made by Lookback", message: String(/** @type {any} */ (error).message) }]);
+      this.refuse([{ field: "link", given: "", allowed: msg`a link made by Lookback`, message: String(/** @type {any} */ (error).message) }]);
     }
     this.unfollow();
   }

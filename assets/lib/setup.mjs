@@ -11,8 +11,8 @@ import { Weights } from "./weights.mjs";
 /** @typedef {import("./actions.mjs").Actions} Actions @typedef {import("./types").World} World @typedef {import("./fields.mjs").Description} Description */
 /** @typedef {{seed: Description[], training: Description[], policy: Description[], config: Record<string, Description[]>}} Described */
 
-const WEIGHTS = { path: "weights", title: "Weights", why: "shipped and trained, or drawn from the seed", as: "choice", default: "trained" };
-const CHOICES = [{ value: "trained", label: "trained" }, { value: "random", label: "random" }];
+const weightsField = () => ({ path: "weights", title: msg`Weights`, why: msg`shipped and trained, or drawn from the seed`, as: "choice", default: "trained" });
+const choices = () => [{ value: "trained", label: msg`trained` }, { value: "random", label: msg`random` }];
 /** Fields of the training that say what a batch is. */
 const BATCH = new Set(["training.batch", "training.batch_size"]);
 
@@ -116,7 +116,7 @@ export class SetUp {
     this.shown = architecture;
     this.now = null;
     this.draft = {};
-    this.build([...(this.described.config[architecture] ?? []), /** @type {any} */ ({ ...WEIGHTS, choices: CHOICES })], "VARIANT");
+    this.build([...(this.described.config[architecture] ?? []), /** @type {any} */ ({ ...weightsField(), choices: choices() })], "VARIANT");
     this.laterOf("config");
   }
 
@@ -246,7 +246,7 @@ function policyWords({ kind, temperature, top_k, top_p }) {
 }
 
 /** @param {string} group */
-const groupName = (group) => named(/** @type {Record<string, string>} */ ({ config: "Variant", training: "Training", policy: "Decoding" })[group]);
+const groupName = (group) => /** @type {Record<string, string>} */ ({ config: msg`Variant`, training: msg`Training`, policy: msg`Decoding` })[group];
 
 /** A field of the scenario by its path. @param {any} scenario @param {string} path */
 const read = (scenario, path) => path.split(".").reduce((value, name) => value?.[name], scenario);

@@ -1,6 +1,7 @@
 // @ts-check
 /** The one connection: messages with numbers, one reply each, credit, and coming back after a cut. Knows nothing of what it carries. */
 
+import { msg } from "./language.mjs";
 import { decode } from "./wire.mjs";
 
 /** @typedef {{ok: boolean, errors: any[]}} Reply */
@@ -124,11 +125,11 @@ export class Socket {
     this.socket = null;
     this.around.never(this.timer);
     if (FINAL.has(code)) {
-      this.become("closed", reason || "the server refuses this page");
+      this.become("closed", reason || msg`the server refuses this page`);
       return this.answerAll(notConnected(this.reason));
     }
     if (code === FORGOTTEN) {
-      this.answerAll(notConnected("the server does not have this run any more"));
+      this.answerAll(notConnected(msg`the server does not have this run any more`));
       if (this.onForgotten()) this.connect();
       return;
     }
@@ -172,12 +173,12 @@ export class Socket {
 
 /** @param {string} why @returns {Reply} */
 function notConnected(why) {
-  const message = "Not connected to the server; this was not done. It is tried again by itself.";
-  return { ok: false, errors: [{ field: "connection", given: /^\d+$/.test(why) ? "offline" : why, allowed: "an open connection", message }] };
+  const message = msg`Not connected to the server; this was not done. It is tried again by itself.`;
+  return { ok: false, errors: [{ field: "connection", given: /^\d+$/.test(why) ? "offline" : why, allowed: msg`an open connection`, message }] };
 }
 
 /** @param {string} kind @param {number} bytes @returns {Reply} */
 function tooLong(kind, bytes) {
-  const message = `This is too long to send: ${bytes} bytes; allowed: ${LARGEST}. Use fewer or shorter tokens.`;
-  return { ok: false, errors: [{ field: kind, given: `${bytes} bytes`, allowed: `at most ${LARGEST} bytes`, message }] };
+  const message = msg`This is too long to send: ${bytes} bytes; allowed: ${LARGEST}. Use fewer or shorter tokens.`;
+  return { ok: false, errors: [{ field: kind, given: `${bytes} bytes`, allowed: msg`at most ${LARGEST} bytes`, message }] };
 }

@@ -2,6 +2,7 @@
 /** The panel in which a run is taken away or brought back, and files that are dropped on the page. */
 
 import { h, set, text as put } from "./dom.mjs";
+import { problem } from "./heard.mjs";
 import { msg } from "./language.mjs";
 import { shared, taken } from "./look.mjs";
 import { fileName, LARGEST, readScenario, save, saveJson } from "./taking-files.mjs";
@@ -150,7 +151,7 @@ export class Share {
       rest = done ? "" : (lines.pop() ?? "");
       for (const line of lines.filter(Boolean)) {
         const told = JSON.parse(line);
-        if (told.errors) throw new Error(told.errors[0].message);
+        if (told.errors) throw new Error(problem(told.errors[0]).message);
         if (told.file) return told;
         this.shows(told.done / told.of);
       }
@@ -200,7 +201,7 @@ export class Share {
       const sent = { method: "POST", body, headers: { "content-type": "application/json" } };
       const response = await fetch(address(`api/sessions/${this.run.session}/open?${query}`), sent).catch(() => null);
       if (!response) return { ok: false, errors: [{ message: msg`the server cannot be reached.` }] };
-      return response.ok ? { ok: true, errors: [] } : { ok: false, errors: (await response.json()).errors };
+      return response.ok ? { ok: true, errors: [] } : { ok: false, errors: (await response.json()).errors.map(problem) };
     }).then((reply) => {
       if (reply.ok) this.run.store.set({ refused: null });
       return reply;

@@ -64,7 +64,7 @@ export default {
 
   table(world) {
     const each = world.moved?.train?.rows ?? [];
-    const columns = ["sequence", "row", "input", "label", "may read", "of keys", "is a key", "counts in the loss", "loss (nats)", "gradient norm"];
+    const columns = [msg`sequence`, msg`row`, msg`input`, msg`label`, msg`may read`, msg`of keys`, msg`is a key`, msg`counts in the loss`, msg`loss (nats)`, msg`gradient norm`];
     return { columns, rows: each.flatMap((/** @type {any} */ _, /** @type {number} */ i) => lines({ ...world, look: { ...world.look, request: i } }).map((l, t) => [requestName(i), t, l.input, l.label, l.open, l.keys, l.valid, l.counts, l.loss, l.gradient])) };
   },
 };

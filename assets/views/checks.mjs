@@ -2,7 +2,7 @@
 /** What this recording satisfies, or not: claim, outcome, the measured figure and where it comes from. */
 
 import { h, list, set, text } from "../lib/dom.mjs";
-import { counted, msg } from "../lib/language.mjs";
+import { counted, msg, named } from "../lib/language.mjs";
 import { measureWhenIdle } from "../lib/measuring.mjs";
 import * as read from "../lib/reads.mjs";
 
@@ -59,7 +59,7 @@ export function destination(place, relations) {
 /** The figure of a check; of one that does not apply, why not. Pure. @param {any} check */
 export function measured(check) {
   if (check.status === "does_not_apply") return check.reason || msg`does not apply`;
-  return /^0 of 0\b/.test(check.measured) ? msg`nothing yet` : check.measured;
+  return /^0 of 0\b/.test(check.measured) ? msg`nothing yet` : named(check.measured);
 }
 
 /** What is said below a check that is opened. Pure. @param {any} check @returns {string[]} */

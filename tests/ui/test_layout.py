@@ -11,7 +11,7 @@ from typing import Any
 
 import dash_mantine_components as dmc
 import pytest
-from dash import Dash, html
+from dash import html
 from dash.development.base_component import Component
 from fastapi import FastAPI
 
@@ -26,7 +26,7 @@ START = (layout.ASSETS / "start.mjs").read_text()
 
 
 @pytest.fixture(scope="module")
-def page() -> Dash:
+def page() -> layout.Page:
     return layout.build_dash(FastAPI(), catalogue())
 
 
@@ -46,29 +46,29 @@ def _data(index: str) -> dict[str, Any]:
     return data
 
 
-def test_no_two_elements_share_an_id(page: Dash) -> None:
-    names = Counter(str(c.id) for c in _all(page.layout) if getattr(c, "id", None) is not None)
+def test_no_two_elements_share_an_id(page: layout.Page) -> None:
+    names = Counter(str(c.id) for c in _all(page.layout()) if getattr(c, "id", None) is not None)
     assert [name for name, count in names.items() if count > 1] == []
 
 
-def test_every_id_that_the_scripts_are_told_is_on_the_page(page: Dash) -> None:
-    there = {str(c.id) for c in _all(page.layout) if getattr(c, "id", None) is not None}
-    data = _data(page.index_string)
+def test_every_id_that_the_scripts_are_told_is_on_the_page(page: layout.Page) -> None:
+    there = {str(c.id) for c in _all(page.layout()) if getattr(c, "id", None) is not None}
+    data = _data(page.interpolate_index())
     assert set(data["ids"].values()) <= there
 
 
-def test_there_is_a_place_for_each_slot_that_a_view_may_name(page: Dash) -> None:
+def test_there_is_a_place_for_each_slot_that_a_view_may_name(page: layout.Page) -> None:
     contract = re.search(r"slot: (.*?);", (layout.ASSETS / "lib" / "types.d.ts").read_text())
     assert contract
     assert set(re.findall(r'"(\w+)"', contract[1])) == set(ids.SLOTS)
-    there = {str(c.id) for c in _all(page.layout) if getattr(c, "id", None) is not None}
+    there = {str(c.id) for c in _all(page.layout()) if getattr(c, "id", None) is not None}
     assert {ids.slot(name) for name in ids.SLOTS} <= there
     with pytest.raises(ValueError, match="slot 'attic' is unknown"):
         ids.slot("attic")
 
 
-def test_every_button_and_every_binding_has_its_script(page: Dash) -> None:
-    acts = {getattr(c, "data-act", None) for c in _all(page.layout)} - {None}
+def test_every_button_and_every_binding_has_its_script(page: layout.Page) -> None:
+    acts = {getattr(c, "data-act", None) for c in _all(page.layout())} - {None}
     table = START[START.index("const acts") : START.index('addEventListener("click"')]
     assert acts
     assert {a for a in acts if not re.search(rf"\b{a}\b", table)} == set()
@@ -78,21 +78,21 @@ def test_every_button_and_every_binding_has_its_script(page: Dash) -> None:
     assert {name for name in bound if not re.search(rf"^    {name}[:,]", START, re.MULTILINE)} == set()
 
 
-def test_the_page_asks_nobody_else_for_anything(page: Dash) -> None:
-    assert re.findall(r"https?://", page.index_string) == []
+def test_the_page_asks_nobody_else_for_anything(page: layout.Page) -> None:
+    assert re.findall(r"https?://", page.interpolate_index()) == []
 
 
 def test_words_in_the_catalogue_cannot_break_out_of_the_page() -> None:
     given = json.loads(json.dumps(catalogue()))
     given["tasks"][0]["presets"][0]["name"] = "</script><script>alert(1)</script> {%scripts%}"
-    index = layout.build_dash(FastAPI(), given).index_string
+    index = layout.build_dash(FastAPI(), given).interpolate_index()
     assert "alert(1)</script>" not in index
     assert index.count("{%scripts%}") == 1
     assert _data(index)["catalogue"]["tasks"][0]["presets"][0]["name"] == given["tasks"][0]["presets"][0]["name"]
 
 
-def test_the_first_scenario_is_a_valid_one(page: Dash) -> None:
-    scenario = _data(page.index_string)["scenario"]
+def test_the_first_scenario_is_a_valid_one(page: layout.Page) -> None:
+    scenario = _data(page.interpolate_index())["scenario"]
     assert parse(scenario) == defaults("encoder_decoder")
 
 
@@ -120,8 +120,8 @@ def test_fields_beyond_the_first_wait_where_there_are_two_or_more_of_them() -> N
     assert later == [[False] * 4, [False] * 5, [False] * 4 + [True] * 3]
 
 
-def test_every_field_of_a_scenario_has_a_description(page: Dash) -> None:
-    assert _data(page.index_string)["fields"] == json.loads(json.dumps(FIELDS))
+def test_every_field_of_a_scenario_has_a_description(page: layout.Page) -> None:
+    assert _data(page.interpolate_index())["fields"] == json.loads(json.dumps(FIELDS))
     scenario = defaults("encoder_decoder").model_dump(mode="json")
     for group in ("training", "policy"):
         assert {f["path"] for f in FIELDS[group]} == {f"{group}.{name}" for name in scenario[group]}

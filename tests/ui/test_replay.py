@@ -19,7 +19,7 @@ from app.ui.still import markup
 @cache
 def before(charts: bool = False) -> str:
     app = layout.build_dash(FastAPI(), catalogue())
-    return replay.replay_pages(app, catalogue())(charts)[0].decode()
+    return replay.replay_pages(app, catalogue())()(charts)[0].decode()
 
 
 def test_elements_are_written_as_they_are_and_text_is_text() -> None:

@@ -1,0 +1,63 @@
+// @ts-check
+/** Sentences that come whole from the server, in the page's language: a sentence is found among the keys of the language, which hold
+ * {0}, {1}, ... where the server put something in. What was put in is translated in its turn, unless it was quoted. Pure. */
+
+/** @typedef {{fits: RegExp, order: number[], quoted: boolean[], key: string, fixed: number}} Pattern */
+
+/** A key with fewer fixed letters than this fits too much to mean anything ("{0}: {1}"). */
+const FEWEST = 3;
+/** Sentences that are remembered. */
+const KEPT = 2000;
+
+/** @param {Record<string, string>} words "English with {0}" -> the same in the page's language
+ * @returns {(english: string) => string} what is unknown stays English */
+export function sentences(words) {
+  /** @type {Map<string, string>} */
+  const known = new Map();
+  /** @type {Pattern[] | null} */
+  let patterns = null;
+  const found = (/** @type {string} */ english) => {
+    if (Object.hasOwn(words, english)) return words[english];
+    patterns ??= compiled(Object.keys(words));
+    for (const pattern of patterns) {
+      const parts = pattern.fits.exec(english);
+      if (parts) return refilled(words[pattern.key], pattern, parts.slice(1), say);
+    }
+    return listed(english, say);
+  };
+  const say = (/** @type {string} */ english) => {
+    let said = known.get(english);
+    if (said === undefined) {
+      if (known.size >= KEPT) known.clear();
+      known.set(english, (said = found(english)));
+    }
+    return said;
+  };
+  return Object.keys(words).length ? say : (english) => english;
+}
+
+/** Those with the most fixed text first: they say the most. @param {string[]} keys @returns {Pattern[]} */
+function compiled(keys) {
+  return keys.filter((key) => key.includes("{0}")).map(pattern).filter((p) => p.fixed >= FEWEST).sort((a, b) => b.fixed - a.fixed);
+}
+
+/** @param {string} key @returns {Pattern} */
+function pattern(key) {
+  const pieces = key.split(/\{(\d)\}/);
+  const fixed = pieces.filter((_, i) => i % 2 === 0);
+  const order = pieces.filter((_, i) => i % 2).map(Number);
+  const quoted = order.map((_, i) => /[“'"]$/.test(fixed[i]) && /^[”'"]/.test(fixed[i + 1]));
+  const source = fixed.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("(.+?)");
+  return { fits: new RegExp(`^${source}$`, "s"), order, quoted, key, fixed: fixed.join("").replace(/[^\p{L}]/gu, "").length };
+}
+
+/** @param {string} text @param {Pattern} pattern @param {string[]} parts @param {(english: string) => string} say */
+function refilled(text, { order, quoted }, parts, say) {
+  const values = new Map(order.map((n, i) => [n, quoted[i] ? parts[i] : say(parts[i])]));
+  return text.replace(/\{(\d)\}/g, (_, n) => values.get(Number(n)) ?? "");
+}
+
+/** "masks, learning rate 0.01": every part of a list by itself. @param {string} english @param {(english: string) => string} say */
+function listed(english, say) {
+  return english.includes(", ") ? english.split(", ").map(say).join(", ") : english;
+}
