@@ -142,7 +142,7 @@ def test_masks_by_pattern_and_by_typed_ranges(window: Window) -> None:
     rows.fill("0, 40")
     rows.press("Enter")
     window.until("lookback.store.world.opened.scenario.masks[0].global_rows.length === 2")
-    page.get_by_role("button", name="More").click()
+    page.locator(".mask-controls").get_by_role("button", name="More").click()
     page.get_by_label("Query rows of the block").fill("90-120")
     page.get_by_label("Key rows of the block").fill("40")
     page.get_by_role("button", name="Hide", exact=True).click()
