@@ -1,4 +1,5 @@
 # make run: start Lookback    make test: everything    make check: the quick part    make format: tidy the code    make bench: measure
+# make checkpoints: train all shipped weights again, about half an hour
 # Settings: HOST, PORT, PYTHON (the interpreter), EXTRA_INDEX (a further package index, for a CPU or another CUDA build of torch).
 HOST ?= 127.0.0.1
 PORT ?= 8050
@@ -9,7 +10,7 @@ export PYTHON EXTRA_INDEX
 # Playwright brings a Node that a small Debian cannot start (it wants libatomic): it takes the one that the tests use anyway.
 export PLAYWRIGHT_NODEJS_PATH = $(shell PATH="$(PATH)"; command -v node)
 
-.PHONY: run test check lint types imports unit assets browser format bench clean
+.PHONY: run test check lint types imports unit assets browser format bench checkpoints clean
 
 run: $(VENV)/.run
 	@exec lookback serve --host $(HOST) --port $(PORT)
@@ -46,6 +47,9 @@ format: $(VENV)/.test
 
 bench: $(VENV)/.test
 	python -m bench
+
+checkpoints: $(VENV)/.run
+	@while read -r name given; do lookback train $$given --out models/checkpoints/$$name.safetensors || exit 1; done < models/checkpoints/recipes
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache

@@ -689,7 +689,7 @@ def test_logits_that_are_no_numbers_leave_nothing_to_choose(kind: str) -> None:
     with pytest.raises(Refused, match=r"decoder\.layer0\.ffn\.hidden is not finite"):
         do(engine, Step())
     check = _measured(engine, "cached_equals_full")
-    assert check.status == "fail" and "nan" in check.measured
+    assert check.status == "fail" and "NaN" in check.measured
     assert _measured(engine, "no_future_leak").status == "fail"
     do(engine, Undo())
     do(engine, Step())

@@ -15,7 +15,9 @@ from app.session.measures import (
     REPORT_SEED,
     aligned,
     best_head,
+    closers,
     decision,
+    distance,
     draw_held_out,
     exact_match,
     greedy_decode,
@@ -23,10 +25,12 @@ from app.session.measures import (
     validation_loss,
 )
 from app.session.scenario import Scenario, defaults
-from models import Inputs
+from models import Inputs, Outputs
 from models.catalogue import architectures
-from models.parts.tap import OFF, Recorder
+from models.parts.tap import OFF, Recorder, Tap
 from models.tasks import BOS, EOS, Task
+from models.tasks.dyck import CLOSES
+from models.tasks.dyck import TASK as DYCK
 from models.tasks.language_model import TASK as LANGUAGE_MODEL
 from models.tasks.objective import batch, pad
 from models.tasks.translation import TASK as TRANSLATION
@@ -212,6 +216,43 @@ def test_the_language_model_weights_have_learned() -> None:
 
 def test_measuring_says_what_applies_to_the_task() -> None:
     translation = measure(shipped("encoder_decoder")[0], architectures()["encoder_decoder"], TRANSLATION, 8)
-    assert translation.keys() == {"validation_loss", "examples", "exact", "moved_adjectives"}
+    read = {"exact", "exact_by_clauses", "moved_adjectives", "alignment"}
+    assert translation.keys() == {"validation_loss", "examples", *read}
+    assert translation["exact_by_clauses"].keys() == {1, 2, 3, 4, 5} and translation["exact_by_clauses"][1] == 1.0
     language = measure(shipped("decoder_only")[0], architectures()["decoder_only"], LANGUAGE_MODEL, 8)
     assert language.keys() == {"validation_loss", "examples", "decision"}
+
+
+def test_distance_counts_the_fewest_edits() -> None:
+    for a, b, edits in (("", "", 0), ("abc", "abc", 0), ("abc", "", 3), ("kitten", "sitting", 3), ("ab", "ba", 2)):
+        assert distance([*map(ord, a)], [*map(ord, b)]) == edits == distance([*map(ord, b)], [*map(ord, a)])
+
+
+class _Knows(torch.nn.Module):
+    """Predicts the bracket that must close now, or the other way round; a stand-in for a model of the brackets."""
+
+    def __init__(self, right: bool) -> None:
+        super().__init__()
+        self.right = right
+
+    def initial_state(self, batch: int) -> None:
+        return None
+
+    def forward(self, inputs: Inputs, state: None, tap: Tap) -> tuple[Outputs, None]:
+        words = [DYCK.target.decode(row.tolist()) for row in inputs.target.values]
+        logits = torch.zeros(*inputs.target.values.shape, len(DYCK.target))
+        for b, row in enumerate(words):
+            for t in range(len(row)):
+                before = [w for w in row[1 : t + 1] if w not in ("<pad>", "<eos>")]
+                for close, opener in CLOSES.items():
+                    found = DYCK.openers([*before, close]).get(len(before))
+                    fits = found is not None and before[found] == opener
+                    logits[b, t, DYCK.target.ids[close]] = float(fits == self.right)
+        return Outputs("next_token", logits), None
+
+
+@pytest.mark.parametrize(("right", "share"), [(True, 1.0), (False, 0.0)])
+def test_closers_are_counted(right: bool, share: float) -> None:
+    examples = [DYCK.example(2, "held_out", i) for i in range(20)]
+    found = closers(_Knows(right), DYCK, examples)
+    assert found == {"right": share, "rows": sum(len(e.target) // 2 for e in examples)}
