@@ -28,9 +28,7 @@ const pans = new WeakMap();
 /** @type {import("../lib/types").View} */
 export default {
   id: "batch",
-  get title() {
-    return msg`The batch`;
-  },
+  title: "The batch",
   slot: "read",
   phases: ["train"],
   wants: () => [],

@@ -20,9 +20,7 @@ const owns = new WeakMap();
 /** @type {import("../lib/types").View} */
 export default {
   id: "charts",
-  get title() {
-    return msg`Loss and gradient norm`;
-  },
+  title: "Loss and gradient norm",
   slot: "charts",
   phases: ["train"],
   wants: () => [],

@@ -22,9 +22,7 @@ const owns = new WeakMap();
 /** @type {import("../lib/types").View} */
 export default {
   id: "training",
-  get title() {
-    return msg`Where the gradient goes`;
-  },
+  title: "Where the gradient goes",
   slot: "training",
   phases: ["train"],
 
