@@ -4,6 +4,7 @@
 import { msg } from "./language.mjs";
 import { lookAt, lookAway } from "./ops.mjs";
 import { fits, label, MOST, reached, toggled } from "./stops.mjs";
+import { groupsOf, owner } from "./tapes.mjs";
 import { remember, remembered, scheme } from "./theme.mjs";
 
 /** @typedef {import("./run.mjs").Run} Run @typedef {"step" | "stage" | "op"} Unit */
@@ -253,7 +254,7 @@ export class Actions {
   turn(what, by) {
     const { look, opened } = this.world;
     const info = opened?.relations.find((/** @type {any} */ r) => r.name === look.relation);
-    const size = (what === "layer" ? info?.layers : info?.heads) ?? 0;
+    const size = (what === "layer" ? (info?.layers ?? groupsOf(this.world, owner(this.world)).length) : info?.heads) ?? 0;
     const next = look[what] + by;
     if (next >= 0 && next < size) this.run.look({ [what]: next });
   }

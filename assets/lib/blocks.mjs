@@ -5,6 +5,7 @@ import { counted, msg } from "./language.mjs";
 import { alternatives, branches, children, earlier, path } from "./moments.mjs";
 import { stageName } from "./ops.mjs";
 import * as read from "./reads.mjs";
+import { loops } from "./tapes.mjs";
 import { duration, shown } from "./words.mjs";
 
 /** @typedef {import("./types").World} World @typedef {import("./types").PlayStop} PlayStop */
@@ -34,7 +35,7 @@ export function steps(world, pass, places) {
   const blocks = first && !whole ? [taken(made({ key: "start", kind: "start", title: msg`Start` }), world, pass.find((s) => s.node.phase === "prefill" && !s.node.step && !s.node.stage))] : [];
   if (world.opened?.vocabulary?.source) blocks.push(encode(world, pass, calls(requests.map((/** @type {any} */ r) => r.source ?? [])), whole));
   const prompt = calls(requests.map((/** @type {any} */ r) => r.target.filter(given)));
-  const prefill = made({ key: "prefill", kind: "prefill", title: msg`Prefill`, note: msg`${prompt.said}, one call`, size: Math.max(1, prompt.one), stop: whole ? null : { kind: "stage", phase: "prefill", stage: "read" }, cut: blocks.length > 0 });
+  const prefill = made({ key: "prefill", kind: "prefill", title: msg`Prefill`, note: prompt.one > 1 && loops(world) ? msg`${prompt.said}, a loop: 1 row at a time` : msg`${prompt.said}, one call`, size: Math.max(1, prompt.one), stop: whole ? null : { kind: "stage", phase: "prefill", stage: "read" }, cut: blocks.length > 0 });
   blocks.push(taken(prefill, world, pass.find((s) => (s.node.phase === "prefill" ? s.node.step > 0 : s.node.step === 0 && !s.node.stage))));
   const back = first ? earlier(world.history, first.all[0]) : null;
   if (back !== null) blocks[0].earlier = back;

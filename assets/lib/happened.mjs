@@ -4,7 +4,9 @@
 import { msg, counted, parts } from "./language.mjs";
 import * as read from "./reads.mjs";
 import { keyReads } from "./ribbons.mjs";
+import { statePart } from "./happened-states.mjs";
 import { part, place, token, told } from "./states.mjs";
+import { alone } from "./tapes.mjs";
 import { capital, figure, number, opName, percent, probability, requestName, severalStacks, shown } from "./words.mjs";
 
 /** @typedef {import("./types").World} World @typedef {import("./states.mjs").Part} Part */
@@ -23,7 +25,7 @@ export function reading(world, weight) {
   if (read.before(world, "logits") && !locked) return operation(world, weight);
   const requests = read.requests(world);
   if (read.phase(world) === "prefill" && requests.length > 1 && !locked) return decisions(requests);
-  const said = readPart(world, weight);
+  const said = alone(world) ? statePart(world) : readPart(world, weight);
   const lead = leads(world, view);
   if (said.length) return lead.length ? told(parts`${said}; ${lead}.`) : [...said, part(".")];
   const where = capital(place(world));

@@ -4,6 +4,7 @@
 
 import { h, set } from "./dom.mjs";
 import { msg } from "./language.mjs";
+import { alone } from "./tapes.mjs";
 
 /** @typedef {import("./store.mjs").Store} Store */
 
@@ -33,6 +34,7 @@ export class Hints {
   /** On a first visit they appear once a run is there. */
   changed() {
     const { world } = this.store;
+    this.items[2].hidden = alone(world); // nothing is read, so there is no mask
     if (this.first) return this.cross();
     if (this.begun || !world.moved) return;
     this.begun = true;
@@ -57,7 +59,7 @@ export class Hints {
   /** @param {boolean} on */
   mark(on) {
     HINTS.forEach(({ at }, i) => {
-      for (const element of document.querySelectorAll(at)) set(/** @type {HTMLElement} */ (element), "data-hint", on && !this.items[i].hasAttribute("data-done") ? i + 1 : null);
+      for (const element of document.querySelectorAll(at)) set(/** @type {HTMLElement} */ (element), "data-hint", on && !this.items[i].hidden && !this.items[i].hasAttribute("data-done") ? i + 1 : null);
     });
   }
 
@@ -65,7 +67,7 @@ export class Hints {
     const now = done(this.store);
     this.items.forEach((item, i) => now[i] !== this.first?.[i] && set(item, "data-done", true));
     this.mark(true);
-    if (this.items.every((item) => item.hasAttribute("data-done"))) this.dismiss();
+    if (this.items.every((item) => item.hidden || item.hasAttribute("data-done"))) this.dismiss();
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { msg } from "./language.mjs";
 import * as read from "./reads.mjs";
+import { firstPath } from "./tapes.mjs";
 import { axisName, figure, leaf, opName } from "./words.mjs";
 
 /** @typedef {import("./types").World} World @typedef {import("./types").Look["side"]} Side */
@@ -11,7 +12,7 @@ import { axisName, figure, leaf, opName } from "./words.mjs";
  * @param {World} world @returns {string | null} */
 export function shownPath(world) {
   const { path, op } = world.look;
-  return path || !op || read.readAt(world.opened?.relations ?? [], op) ? path : read.lastTap(world, op);
+  return (path || !op || read.readAt(world.opened?.relations ?? [], op) ? path : read.lastTap(world, op)) ?? firstPath(world);
 }
 
 /** @type {WeakMap<any[], Map<string, any>>} taps of a schema by path */

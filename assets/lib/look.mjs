@@ -58,7 +58,10 @@ export function fitting(look, opened) {
   const info = found ?? relations.at(-1);
   const { phase, training, requests } = opened.scenario; // in training one looks at a sequence of the batch
   const request = Math.min(look.request, Math.max(0, (phase === "train" && training?.batch === "task" ? training.batch_size : requests.length) - 1));
-  if (!info) return { ...look, request, lock: null };
+  if (!info) {
+    const own = look.relation === "" || look.relation === "s" || look.relation === "t"; // whose states are looked at, where there are no reads
+    return own ? { ...look, request } : { ...firstLook(), theme: look.theme, stops: look.stops, pane: look.pane, request };
+  }
   if (!found) {
     const fresh = { relation: info.name, layer: info.layers - 1, head: 0, lock: null, path: null, editing: false };
     return { ...firstLook(), theme: look.theme, stops: look.stops, show: look.show, scale: look.scale, ...fresh, request };

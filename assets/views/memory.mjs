@@ -52,7 +52,7 @@ export default {
 function head(element, world, sum, all) {
   const [, sub, , note] = element.children;
   const requests = read.requestCount(world);
-  text(sub, !all.length ? msg`nothing yet` : all.some((s) => layered(s).length > 1) ? msg`layer over layer; dashed rows are not written yet` : msg`dashed rows are not written yet`);
+  text(sub, !all.length ? msg`nothing yet` : all.every((s) => !s.owner) ? msg`overwritten in place at every step` : all.some((s) => layered(s).length > 1) ? msg`layer over layer; dashed rows are not written yet` : msg`dashed rows are not written yet`);
   text(note.children[0], bytes(sum.now));
   text(note.children[2], msg` now; `);
   text(note.children[3], `+${bytes(sum.perRow)}`);
@@ -189,8 +189,9 @@ function state(g, s, width, height) {
  * @param {any} element @param {World} world @param {{now: number, perRow: number, rows: number}} sum */
 function line(element, world, sum) {
   const fixed = fixedState(world);
-  const limit = reserve(sum.rows + 4, 12);
-  const at = (/** @type {number} */ n) => Math.max(0, sum.now + (n - sum.rows) * sum.perRow);
+  const rows = sum.perRow ? sum.rows : read.lastKnown(read.rows(world, "t")) + 1;
+  const limit = reserve(rows + 4, 12);
+  const at = (/** @type {number} */ n) => Math.max(0, sum.now + (n - rows) * sum.perRow);
   text(element.firstElementChild.children[1], !sum.perRow ? msg`it does not grow` : msg`${bytes(at(limit))} at row ${limit - 1}`);
   element.firstElementChild.lastElementChild.hidden = !sum.perRow;
   const canvas = element.lastElementChild;
@@ -202,13 +203,14 @@ function line(element, world, sum) {
     const right = Math.min(118, width * 0.5);
     const x = (/** @type {number} */ n) => 4 + (n / limit) * (width - right - 8);
     const y = (/** @type {number} */ v) => height - 6 - (v / Math.max(1, at(limit), fixed?.bytes ?? 0)) * (height - 14);
-    stroke(g, "--k-fill", [], [x(0), y(at(0)), x(sum.rows), y(sum.now)]);
-    stroke(g, "--k-fill", [3, 3], [x(sum.rows), y(sum.now), x(limit), y(at(limit))]);
+    const [color, name] = sum.perRow ? ["--k-fill", "--k"] : ["--ink-2", "--ink"]; // a state of fixed size is no cache of keys
+    stroke(g, color, [], [x(0), y(at(0)), x(rows), y(sum.now)]);
+    stroke(g, color, [3, 3], [x(rows), y(sum.now), x(limit), y(at(limit))]);
     g.fillStyle = draw.css("--ink");
     g.beginPath();
-    g.arc(x(sum.rows), y(sum.now), 4, 0, 7);
+    g.arc(x(rows), y(sum.now), 4, 0, 7);
     g.fill();
-    draw.label(g, msg`this model`, x(limit) + 6, Math.max(6, y(at(limit))), { size: 11, weight: 560, color: "--k" });
+    draw.label(g, msg`this model`, x(limit) + 6, Math.max(6, y(at(limit))), { size: 11, weight: 560, color: name });
     if (!fixed) return;
     stroke(g, "--ink-3", [1.5, 3], [x(0), y(fixed.bytes), x(limit), y(fixed.bytes)]);
     draw.label(g, msg`fixed state ${bytes(fixed.bytes)} ƒ`, x(limit) + 6, y(fixed.bytes), { size: 11, color: "--ink-3" });

@@ -66,7 +66,7 @@ export default {
 
 /** One button for each request; hidden where there is one, or a strip for each.
  * @param {HTMLElement} element @param {World} world @param {Context} context */
-function tabs(element, world, context) {
+export function tabs(element, world, context) {
   const count = read.requestCount(world);
   element.hidden = count < 2 || pass.shownFor(world);
   list(element, Array.from({ length: element.hidden ? 0 : count }), (_, i) => i, (_, i) => h("button", { type: "button" }, requestName(i)), (button, _, i) => {

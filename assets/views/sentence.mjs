@@ -7,6 +7,7 @@ import { held } from "../lib/kept.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
 import { offerName, place, state } from "../lib/states.mjs";
+import { alone, gateSelectors, loops } from "../lib/tapes.mjs";
 import { age, bytes, figure, number, probability, shown } from "../lib/words.mjs";
 import { destination } from "./checks.mjs";
 
@@ -97,6 +98,7 @@ function unknownWords(world) {
  * @param {World} world */
 function pace(world) {
   const pass = world.moved?.stages?.findLast((/** @type {any} */ s) => s.ms !== null && s.rows);
+  if (read.phase(world) === "decode" && world.moved?.step === 0 && loops(world)) return msg`All known rows ran in one call, one after another: each needs the state that the row before left.`;
   if (read.phase(world) === "decode" && world.moved?.step === 0) return msg`All known rows ran in one pass. From here one step a token: it must be decided before its row can run.`;
   if (!pass || world.moved.stage === "choose") return "";
   if (read.phase(world) === "prefill") return counted(pass.rows, "One pass: {0} row.", "One pass: {0} rows at once, because all of them are known and none waits for a decision.");
@@ -117,7 +119,7 @@ export default {
   title: "What just happened",
   slot: "sentence",
   phases: ["train", "prefill", "decode"],
-  wants: (world) => read.readSelectors(world).slice(0, 1),
+  wants: (world) => (alone(world) ? gateSelectors(world) : read.readSelectors(world).slice(0, 1)),
 
   mount(element) {
     element.append(

@@ -9,6 +9,7 @@ import { msg } from "../lib/language.mjs";
 import { numbered } from "../lib/maps.mjs";
 import { choice, panel, printScale, show } from "../lib/panels.mjs";
 import * as read from "../lib/reads.mjs";
+import { alone } from "../lib/tapes.mjs";
 import { figure, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/gradients.mjs").Powers} Powers */
@@ -84,6 +85,7 @@ function forget(own, world) {
 /** @param {HTMLElement} element @param {Own} own @param {World} world @param {Context} context @param {string} pane @param {() => void} again */
 function choices(element, own, world, context, pane, again) {
   const source = depths(world.schema?.taps ?? [], "s").length > 0;
+  text(/** @type {any} */ (element.querySelector('[data-choice="pane"] [data-value="map"]')), alone(world) ? msg`States` : msg`Who may read`);
   if (!source) own.owner = "t";
   const now = /** @type {Record<string, string>} */ ({ pane, log: own.log ? "log" : "lin", owner: own.owner });
   for (const group of /** @type {any} */ (element.querySelectorAll("[data-choice]"))) {

@@ -81,28 +81,42 @@ class Tape:
     _shapes: dict[str, torch.Size] = field(default_factory=dict)
     _loops: dict[str, dict[int, Record]] = field(default_factory=dict)
     _loop_axes: dict[str, str] = field(default_factory=dict)
+    _loop_places: dict[str, int] = field(default_factory=dict)  # values outside loops before its first step
 
     def finish(self) -> Tape:
         """Stack the steps of every loop into one value each; to be called when the forward pass ends, before a backward pass.
 
         The loop's axis comes after b, h and g, where a model that computes all rows at once has it: weights "b h s" of step
-        t become "b h t s". Raises AxisError where steps are missing or their number is not the size of that axis.
+        t become "b h t s". A tape stands where its first step was tapped. Raises AxisError where steps are missing or their
+        number is not the size of that axis.
         """
+        outside = list(self.records.items())
+        self.records.clear()
+        before = 0
         for path, steps in self._loops.items():
-            letter, ordered = self._loop_axes[path], [steps[i] for i in sorted(steps)]
-            if sorted(steps) != list(range(len(steps))):
-                raise AxisError(f"{path}: steps {sorted(steps)} of axis {letter!r} were tapped, they must be 0 to n - 1")
-            first = ordered[0]
-            at = loop_position(first.axes)
-            value = torch.stack([r.value for r in ordered], at)
-            unedited = None
-            if any(r.unedited is not None for r in ordered):
-                unedited = torch.stack([r.value if r.unedited is None else r.unedited for r in ordered], at)
-            axes = (*first.axes[:at], letter, *first.axes[at:])
-            self.check(path, axes, value.shape)
-            self.records[path] = Record(path, axes, first.type, value, unedited)
-        self._loops.clear()
+            place = self._loop_places[path]
+            self.records.update(outside[before:place])
+            before = place
+            self.records[path] = self._stacked(path, self._loop_axes[path], steps)
+        self.records.update(outside[before:])
+        for collection in (self._loops, self._loop_axes, self._loop_places):
+            collection.clear()
         return self
+
+    def _stacked(self, path: str, letter: str, steps: Mapping[int, Record]) -> Record:
+        """The steps of one loop as one value."""
+        ordered = [steps[i] for i in sorted(steps)]
+        if sorted(steps) != list(range(len(steps))):
+            raise AxisError(f"{path}: steps {sorted(steps)} of axis {letter!r} were tapped, they must be 0 to n - 1")
+        first = ordered[0]
+        at = loop_position(first.axes)
+        value = torch.stack([r.value for r in ordered], at)
+        unedited = None
+        if any(r.unedited is not None for r in ordered):
+            unedited = torch.stack([r.value if r.unedited is None else r.unedited for r in ordered], at)
+        axes = (*first.axes[:at], letter, *first.axes[at:])
+        self.check(path, axes, value.shape)
+        return Record(path, axes, first.type, value, unedited)
 
     def check(self, path: str, axes: tuple[str, ...], shape: torch.Size) -> None:
         """Raises AxisError unless every axis of the value has a letter and every letter has one size in this pass."""
@@ -171,8 +185,9 @@ class Recorder:
         if step is None:
             tape.records[path] = record
         else:
-            tape._loops.setdefault(path, {})[step[1]] = record
-            tape._loop_axes[path] = step[0]
+            if path not in tape._loops:
+                tape._loops[path], tape._loop_axes[path], tape._loop_places[path] = {}, step[0], len(tape.records)
+            tape._loops[path][step[1]] = record
         if self._gradients and value.requires_grad:
             value.register_hook(lambda gradient: tape.keep_gradient(path, step, gradient.detach()))
 

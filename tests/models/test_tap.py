@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from models.parts.tap import FIXED_TYPES, OFF, AxisError, Editor, Recorder, Step, Tap
+from models.parts.tap import FIXED_TYPES, OFF, AxisError, Editor, Recorder, Step, Tap, Tape
 
 
 def test_off_gives_the_value_straight_back() -> None:
@@ -177,3 +177,14 @@ def test_an_edit_must_keep_shape_and_type() -> None:
 
     with pytest.raises(ValueError, match=r"an edit of x gave \[1\] torch.float64, it must stay \[2\] torch.float32"):
         Editor({"x": wrong})("x", torch.ones(2), "d")
+
+
+def test_a_tape_of_a_loop_stands_where_its_first_step_was_tapped() -> None:
+    tape = Tape()
+    tap: Tap = Recorder(tape)
+    tap("first", torch.zeros(1), "b")
+    for step in range(2):
+        (tap / "cell").at("t", step)("gate", torch.zeros(1, 3), "b n")
+        (tap / "cell").at("t", step)("state", torch.zeros(1, 3), "b n", "state")
+    tap("last", torch.zeros(1), "b")
+    assert list(tape.finish().records) == ["first", "cell.gate", "cell.state", "last"]

@@ -80,7 +80,7 @@ test("a recurrent model: the backward pass says which operation a parameter belo
     t("encoder.forwards.layer0.hidden", "b s n", 5, { type: "state" }), t("decoder.layer0.hidden", "b t n", 1, { type: "state" }), t("decoder.cross.weights", "b h t s", 2, { type: "weights" }),
     p("source.weight", 6), p("forwards.layers.0.W.weight", 5), p("forwards.layers.0.W.bias", 5), p("decoder.layers.0.U.weight", 2), p("read.scorer.W.weight", 2), p("head.weight", 0),
   ];
-  assert.deepEqual(depths(schema).map((d) => [d.path, d.name]), [["decoder.layer0.hidden", "L1"], ["decoder.token", "tokens"]]);
+  assert.deepEqual(depths(schema).map((d) => [d.path, d.name]), [["decoder.layer0.hidden", "L1 state"], ["decoder.token", "tokens"]]);
   assert.deepEqual(depths(schema, "s").map((d) => d.path), ["encoder.annotations", "encoder.forwards.layer0.hidden", "encoder.token"]);
   const all = groups({ ...updating(), schema: { taps: schema } });
   assert.deepEqual(all.map((g) => [g.key, g.parameters.map((q) => q.name)]), [

@@ -1,0 +1,261 @@
+// @ts-check
+/** What the state holds: its tapes over time, unit by unit, with the gates that made them and how much each step passes on. */
+
+import * as draw from "../lib/canvas.mjs";
+import { h, list, set, text } from "../lib/dom.mjs";
+import { msg } from "../lib/language.mjs";
+import { measureWhenIdle } from "../lib/measuring.mjs";
+import { follow, ground, pan, seen } from "../lib/pan.mjs";
+import { passed, stale } from "../lib/passing.mjs";
+import * as read from "../lib/reads.mjs";
+import { places, reserved } from "../lib/ribbons.mjs";
+import { bands, paint, readout, spotAt } from "../lib/statestrips.mjs";
+import * as tapes from "../lib/tapes.mjs";
+import { axis, join } from "../lib/timeaxis.mjs";
+
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/statestrips.mjs").Strips} Strips @typedef {import("../lib/statestrips.mjs").Spot} Spot */
+/** What the view keeps beside the world. first: of the units in sight; most: the signed scale ends there; tall: the scale of the norms.
+ * @typedef {{pan: import("../lib/pan.mjs").Pan, strips: Strips | null, world: World, context: Context, first: number, most: number, tall: number, run: any, pointed: Spot | null}} Stage */
+
+const NAME = "states";
+/** So many numbers of Jacobians are measured without being asked. */
+const SMALL = 6000;
+/** @type {WeakMap<HTMLElement, Stage>} */
+const stages = new WeakMap();
+
+/** @type {import("../lib/types").View} */
+export default {
+  id: NAME,
+  get title() {
+    return msg`What the state holds`;
+  },
+  slot: "map",
+  phases: ["train", "prefill", "decode"],
+  applies: tapes.alone,
+  wants: (world) => (tapes.shown(world)?.tapes ?? []).map((t) => tapes.selector(world, t.path)),
+
+  mount(element, context) {
+    const p = pan({ role: "img", tabindex: 0, "data-arrows": true }, "states-pan");
+    join(p);
+    const stage = /** @type {Stage} */ ({ pan: p, strips: null, world: /** @type {any} */ (null), context, first: 0, most: 1, tall: 1.2, run: null, pointed: null });
+    stages.set(element, stage);
+    const form = (/** @type {string} */ name, /** @type {string} */ said) => h("span", { "data-form": name }, h("i", { class: `form ${name}` }), said);
+    element.append(
+      h("div", { class: "ph states-head" }, h("h2", { class: "h nowrap" }), h("span", { class: "sub" }), h("span", { class: "sp" }),
+        h("span", { class: "units", role: "group", "aria-label": msg`Units in sight` }, h("button", { type: "button", "aria-label": msg`Units before` }, "‹"), h("button", { type: "button", "aria-label": msg`Units after` }, "›")),
+        h("div", { class: "seg", role: "group", "aria-label": msg`Whose states` }, [["s", msg`source`], ["t", msg`target`]].map(([value, said]) => h("button", { type: "button", "data-value": value }, said))),
+        h("div", { class: "seg tabs", role: "group", "aria-label": msg`Layer` })),
+      p.element,
+      h("p", { class: "states-read" }, h("b"), " ", h("span", { class: "c-q" }), h("span", { class: "mono" }), h("span", { class: "mono c-g" }), h("span", { class: "mono rest" })),
+      h("div", { class: "states-line" },
+        h("span", { class: "scale div" }, h("span"), h("i"), h("span"), h("button", { class: "link", type: "button", title: msg`Fit the scale to what is shown` }, msg`fit`)),
+        h("span", { class: "scale seq" }, h("span", null, "0"), h("i"), h("span", null, msg`1 gates`)),
+        form("carried", msg`carried`), form("remade", msg`remade each step`),
+        h("span", { class: "measured" }, h("span", { title: msg`‖∂s/∂s₋₁‖: the largest factor by which this step can stretch a small change of the state before it (spectral norm, by autograd)` }), h("button", { class: "link", type: "button" }))),
+    );
+    listen(stage);
+  },
+
+  draw(element, world, context) {
+    const stage = /** @type {Stage} */ (stages.get(element));
+    Object.assign(stage, { world, context });
+    unlock(world, context);
+    if (stage.run !== world.schema) Object.assign(stage, { run: world.schema, first: 0, most: 1, tall: 1.2 });
+    const s = (stage.strips = strips(stage, world));
+    const again = () => element.dispatchEvent(new Event("box"));
+    head(/** @type {any} */ (element.children[0]), stage, world, context, again);
+    say(element, stage);
+    scales(/** @type {any} */ (element.lastElementChild), stage, world, context, again);
+    ground(stage.pan, s?.geo.long ? s.geo.width : 0);
+    stage.pan.redraw = () => picture(stage);
+    return () => picture(stage);
+  },
+
+  table(world) {
+    const group = tapes.shown(world);
+    if (!group) return { columns: [], rows: [] };
+    const of = tapes.values(world, NAME, group.tapes.length);
+    const width = tapes.width(world, group);
+    const norms = passed(world, group);
+    const rows = read.rows(world, group.owner).flatMap((row, t) => (tapes.computed(world, group, t) ? Array.from({ length: width }, (_, u) => [t, row.token, u, ...group.tapes.map((tape) => of(tape.path)(t, u)), norms?.norms[t] ?? null]) : []));
+    return { columns: [msg`row`, msg`token`, msg`unit`, ...group.tapes.map((t) => t.path), msg`norm of the step’s Jacobian`], rows };
+  },
+};
+
+/** All that the picture is made from. @param {Stage} stage @param {World} world @returns {Strips | null} */
+function strips(stage, world) {
+  const group = tapes.shown(world);
+  if (!group) return null;
+  const [seenWidth, height] = draw.boxOf(stage.pan.element);
+  const rows = group.owner === "t" && read.phase(world) !== "train" ? places(world, "t") : read.rows(world, group.owner).map((r) => ({ token: r.token, kind: r.state }));
+  const kept = read.phase(world) === "train" ? 0 : group.owner === "t" ? reserved(world, { query: "t", key: "t" }) : 6;
+  const carries = group.tapes.some((t) => t.carried);
+  const width = tapes.width(world, group);
+  const y = bands(height, group.tapes.length, width, carries);
+  stage.first = Math.max(0, Math.min(stage.first, width - y.units));
+  const of = tapes.values(world, NAME, group.tapes.length);
+  const each = group.tapes.map((t) => of(t.path));
+  const places_ = Math.max(rows.length, 1);
+  const geo = axis(seenWidth, places_, kept);
+  const count = geo.long ? places_ : Math.max(places_, Math.min(kept, Math.floor((seenWidth - geo.left) / geo.slot)));
+  const columns = Array.from({ length: count }, (_, t) => (tapes.computed(world, group, t) && ready(world) ? "ok" : rows[t]?.kind === "padded" && !Number.isNaN(each[0](t, 0)) ? "padded" : "later"));
+  const measured = passed(world, group);
+  if (measured) stage.tall = Math.max(stage.tall, ...[...measured.norms, ...measured.products].filter((v) => v !== null && Number.isFinite(v)).map(Number));
+  const { lock, path } = world.look;
+  const tape = Math.max(0, group.tapes.findIndex((t) => t.path === path));
+  const locked = lock && group.owner === tapes.owner(world) ? { tape, row: lock.row, unit: lock.key } : null;
+  const newest = read.newest(world, group.owner);
+  const hover = stage.pointed ?? (world.hover && columns[world.hover.row] ? { tape, row: world.hover.row, unit: locked?.unit ?? stage.first } : null);
+  return {
+    geo, tapes: group.tapes, names: rows.map((r) => r.token), columns: /** @type {Strips["columns"]} */ (columns), value: (k, t, u) => each[k](t, u), first: stage.first, units: y.units, width,
+    most: stage.most, y, passes: measured && { ...measured, most: stage.tall }, carries, locked, hover, row: newest, back: tapes.backwards(world, group),
+  };
+}
+
+/** In training nothing is computed before the forward stage. @param {World} world */
+const ready = (world) => read.phase(world) !== "train" || world.moved?.stages.some((/** @type {any} */ s) => s.name === "forward" && s.ms !== null);
+
+/** @param {any} head @param {Stage} stage @param {World} world @param {Context} context @param {() => void} again */
+function head(head, stage, world, context, again) {
+  const [title, sub, , units, owners, layers] = head.children;
+  const group = tapes.shown(world);
+  const s = stage.strips;
+  text(title, s?.carries === false ? msg`What each row makes` : msg`What the state holds`);
+  const all = tapes.groupsOf(world, tapes.owner(world));
+  const range = s ? msg`units ${s.first}–${Math.min(s.width, s.first + s.units) - 1} of ${s.width}` : "";
+  text(sub, all.length > 1 || !group?.name ? range : `${range}, ${group.name}`);
+  units.hidden = !s || s.units >= s.width;
+  [-1, 1].forEach((way, i) => {
+    units.children[i].disabled = !s || (way < 0 ? s.first === 0 : s.first + s.units >= s.width);
+    units.children[i].onclick = () => {
+      stage.first += way * (s?.units ?? 0);
+      again();
+    };
+  });
+  owners.hidden = !["s", "t"].every((of) => tapes.groups(world).some((g) => g.owner === of));
+  for (const button of owners.children) {
+    set(button, "aria-pressed", String(button.dataset.value === tapes.owner(world)));
+    button.onclick = () => context.look({ relation: button.dataset.value, lock: null, path: null, layout: {} });
+  }
+  layers.hidden = all.length < 2;
+  list(layers, layers.hidden ? [] : all, (g) => g.scope, () => h("button", { type: "button" }), (button, g, i) => {
+    text(button, g.name);
+    set(button, "aria-pressed", String(g === group));
+    button.onclick = () => context.look({ layer: i, lock: null, path: null, layout: {} });
+  });
+}
+
+/** The fixed line below: what is locked, pointed at, or the newest. @param {HTMLElement} element @param {Stage} stage */
+function say(element, stage) {
+  const s = stage.strips;
+  const line = /** @type {any} */ (element.children[2]);
+  const spot = s && (s.hover ?? s.locked ?? (s.columns[s.row] === "ok" ? { tape: 0, row: s.row, unit: s.first } : null));
+  const said = s && spot && s.columns[spot.row] !== "later" ? readout(s, spot, s.hover ? "preview" : s.locked ? "locked" : "newest") : [msg`not computed at this moment`, "", "", "", ""];
+  said.forEach((words, i) => text(line.children[i], words));
+  set(stage.pan.canvas, "aria-label", msg`States by row and unit. ${said.join(" ")} Left and right choose a row, up and down a unit, Enter locks.`);
+}
+
+/** @param {any} line @param {Stage} stage @param {World} world @param {Context} context @param {() => void} again */
+function scales(line, stage, world, context, again) {
+  const [div, seq, carried, , measured] = line.children;
+  const group = tapes.shown(world);
+  const signed = group?.tapes.filter((t) => !t.gate) ?? [];
+  const end = Number(stage.most.toPrecision(2));
+  text(div.children[0], `−${end}`);
+  text(div.children[2], `+${end} ${signed.map((t) => t.letter).join(" ")}`);
+  div.lastElementChild.onclick = () => {
+    stage.most = largest(stage, signed);
+    again();
+  };
+  seq.hidden = !group?.tapes.some((t) => t.gate);
+  carried.hidden = !stage.strips?.carries;
+  norms(measured, stage, world, context, group);
+}
+
+/** The largest size of what is in sight. @param {Stage} stage @param {tapes.Tape[]} signed */
+function largest({ strips: s }, signed) {
+  let most = 0;
+  s?.tapes.forEach((tape, k) => {
+    if (signed.includes(tape)) s.columns.forEach((c, t) => { for (let u = 0; c === "ok" && u < s.width; u++) most = Math.max(most, Math.abs(s.value(k, t, u)) || 0); });
+  });
+  return most > 0 && Number.isFinite(most) ? most : 1;
+}
+
+/** Measures the norms by itself where they are few, else when it is asked to. @param {any} element @param {Stage} stage @param {World} world @param {Context} context @param {tapes.Group | null} group */
+function norms(element, stage, world, context, group) {
+  const [said, button] = element.children;
+  element.hidden = !stage.strips?.carries;
+  if (element.hidden || !group) return;
+  const rows = read.rows(world, group.owner).filter((_, t) => tapes.computed(world, group, t)).length;
+  const since = world.look.lock && tapes.owner(world) === group.owner ? world.look.lock.row : null;
+  const wanted = rows > 1 && !!ready(world) && stale(world, group, rows, since) && element.offsetParent !== null;
+  const args = { request: read.request(world), ...(since === null ? {} : { since }) };
+  const doing = measureWhenIdle(world, context, "state_jacobian", args, wanted, rows * (stage.strips?.width ?? 0) <= SMALL);
+  text(said, doing.running ? msg`∇ measuring, ${Math.round(doing.progress * 100)} %` : wanted ? "" : since === null ? msg`∇ spectral norm` : msg`∇ dashed: since row ${since}`);
+  button.hidden = !doing.running && !wanted;
+  text(button, doing.running ? msg`Cancel` : msg`Measure ∇`);
+  set(button, "disabled", world.role !== "writer");
+  button.onclick = () => (doing.running ? context.send({ kind: "cancel" }) : doing.start());
+}
+
+/** A locked row that is not there any more, or a tensor of another model, is let go. @param {World} world @param {Context} context */
+function unlock(world, context) {
+  const { lock, path } = world.look;
+  const foreign = path !== null && world.schema && !world.schema.taps.some((/** @type {any} */ t) => t.path === path);
+  const gone = lock && world.moved && !tapes.computed(world, tapes.shown(world), lock.row) && !read.rows(world, tapes.owner(world))[lock.row];
+  if (foreign || gone) queueMicrotask(() => context.look({ lock: null, path: null, layout: {} }));
+}
+
+/** @param {Stage} stage */
+function picture(stage) {
+  const { pan: p, strips: s, world } = stage;
+  const [g, width, height, scrolled] = seen(p);
+  if (!s) return;
+  const row = s.locked?.row ?? s.row;
+  follow(p, "row", `${world.moved?.at} ${row} ${s.columns.length} ${s.geo.slot}`, s.geo.long && row >= 0 ? { left: s.geo.x(row - 1) - s.geo.left, right: s.geo.x(row) + 2.4 * s.geo.slot } : null);
+  paint(g, s, width, height, scrolled === p.left ? p.left : scrolled);
+}
+
+/** Pointer and keys. @param {Stage} stage */
+function listen(stage) {
+  const { canvas } = stage.pan;
+  const find = (/** @type {MouseEvent} */ event) => (stage.strips ? spotAt(stage.strips, event.offsetX, event.offsetY, stage.pan.left) : null);
+  const point = (/** @type {Spot | null} */ spot) => {
+    stage.pointed = spot;
+    stage.context.hover(spot ? { row: spot.row, key: spot.unit } : null);
+  };
+  canvas.onpointermove = (event) => point(find(event));
+  canvas.onpointerleave = canvas.onblur = () => point(null);
+  canvas.onmousedown = (event) => event.preventDefault(); // a click keeps the arrow keys for stepping
+  canvas.onclick = (event) => lockOn(stage, find(event));
+  canvas.onkeydown = (event) => key(stage, event, point);
+}
+
+/** Locked again, it is let go. @param {Stage} stage @param {Spot | null} spot */
+function lockOn(stage, spot) {
+  const { strips: s, world, context } = stage;
+  if (!s || !spot) return;
+  const same = s.locked && s.locked.row === spot.row && s.locked.unit === spot.unit && s.locked.tape === spot.tape;
+  context.look(same ? { lock: null, path: null, layout: {} } : tapes.lookAt(world, tapes.owner(world), spot.row, spot.unit, s.tapes[spot.tape].path));
+}
+
+/** @param {Stage} stage @param {KeyboardEvent} event @param {(spot: Spot | null) => void} point */
+function key(stage, event, point) {
+  const s = stage.strips;
+  if (!s || event.ctrlKey || event.metaKey || event.altKey) return;
+  const now = s.hover ?? s.locked ?? { tape: 0, row: Math.max(0, s.row), unit: s.first };
+  const moves = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], PageUp: [0, -s.units], PageDown: [0, s.units] });
+  if (moves[event.key]) {
+    const [rows, units] = moves[event.key];
+    const unit = now.unit + units;
+    const last = s.columns.findLastIndex((c) => c !== "later");
+    const turned = unit < 0 ? { tape: Math.max(0, now.tape - 1), unit: now.tape ? s.width - 1 : 0 } : unit >= s.width ? { tape: Math.min(s.tapes.length - 1, now.tape + 1), unit: now.tape < s.tapes.length - 1 ? 0 : s.width - 1 } : { tape: now.tape, unit };
+    const spot = { ...turned, row: Math.max(0, Math.min(last, now.row + rows)) };
+    if (spot.unit < stage.first || spot.unit >= stage.first + s.units) stage.first = Math.floor(spot.unit / s.units) * s.units;
+    point(spot);
+    stage.context.say(readout(s, spot, "preview").slice(1).join(" "));
+  } else if (event.key === "Enter") lockOn(stage, now);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
