@@ -20,9 +20,7 @@ const kept = new WeakMap();
 /** @type {import("../lib/types").View} */
 export default {
   id: NAME,
-  get title() {
-    return msg`What each row writes and what is carried`;
-  },
+  title: "What each row writes and what is carried",
   slot: "read",
   phases: ["prefill", "decode"],
   applies: tapes.alone,

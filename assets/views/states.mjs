@@ -26,9 +26,7 @@ const stages = new WeakMap();
 /** @type {import("../lib/types").View} */
 export default {
   id: NAME,
-  get title() {
-    return msg`What the state holds`;
-  },
+  title: "What the state holds",
   slot: "map",
   phases: ["train", "prefill", "decode"],
   applies: tapes.alone,
