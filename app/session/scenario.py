@@ -177,16 +177,17 @@ def _example(spec: Spec, task: Task) -> dict[str, Any]:
     return request if spec.capabilities.has_source else {"target": request["target"]}
 
 
-def _one_of(field: str, given: Any, allowed: Iterable[str], what: str) -> Problem:
+def _one_of(field: str, given: Any, allowed: Iterable[str], wrong: str) -> Problem:
     names = ", ".join(allowed)
-    return Problem(field, shorten(given), f"one of {names}", f"{what} {shorten(given)!r} is unknown; allowed: {names}")
+    return Problem(field, shorten(given), f"one of {names}", f"{wrong}; allowed: {names}")
 
 
 def _unknown_names(scenario: Scenario) -> Iterator[Problem]:
     if scenario.architecture not in architectures():
-        yield _one_of("architecture", scenario.architecture, architectures(), "architecture")
+        given = scenario.architecture
+        yield _one_of("architecture", given, architectures(), f"architecture {shorten(given)!r} is unknown")
     if scenario.task not in tasks():
-        yield _one_of("task", scenario.task, tasks(), "task")
+        yield _one_of("task", scenario.task, tasks(), f"task {shorten(scenario.task)!r} is unknown")
 
 
 def _conflicts(scenario: Scenario) -> Iterator[Problem]:
@@ -196,10 +197,10 @@ def _conflicts(scenario: Scenario) -> Iterator[Problem]:
         given = shorten(given)
         yield Problem(f"config.{name}", given, allowed, f"config.{name} was given {given!r}; allowed: {allowed}")
     if scenario.task not in spec.tasks:
-        yield _one_of("task", scenario.task, spec.tasks, f"for {spec.name}, task")
+        yield _one_of("task", scenario.task, spec.tasks, f"{spec.name} has no task {scenario.task!r}")
         return  # its requests belong to another task
     if scenario.phase not in spec.phases:
-        yield _one_of("phase", scenario.phase, spec.phases, f"for {spec.name}, phase")
+        yield _one_of("phase", scenario.phase, spec.phases, f"{spec.name} has no phase {scenario.phase!r}")
     if config is not None:
         yield from _size_problems(scenario, spec, config)
     layers = None if config is None else spec.layers(config)
@@ -217,7 +218,7 @@ def _mask_problems(field: str, masks: tuple[Mask, ...], spec: Spec, layers: int 
             message = f"{field}.{i}.parameter was given 0; a block has 1 or more rows"
             yield Problem(f"{field}.{i}.parameter", 0, "1 or more", message)
         if mask.relation not in relations:
-            yield _one_of(f"{field}.{i}.relation", mask.relation, relations, "relation")
+            yield _one_of(f"{field}.{i}.relation", mask.relation, relations, f"relation {mask.relation!r} is unknown")
         elif layers is not None and mask.layer is not None and mask.layer >= layers:
             allowed = f"0 to {layers - 1}, or null for all layers"
             message = f"{field}.{i}.layer was given {mask.layer}; allowed: {allowed}"

@@ -102,24 +102,36 @@ def _beyond(stop: StopAtLoss, moved: Moved) -> bool:
 
 def said(stop: Stop, now: Moved) -> str:
     """Why playing stopped, in a sentence."""
-    where = {"train": "Update", "prefill": "Prefill", "decode": "Decode"}[now.phase]
-    at = f"{where}{f' {now.train.update if now.train else now.step}' if now.phase != 'prefill' else ''}"
-    return f"Stopped where you asked: {at}{_what(stop, now)}."
+    return f"Stopped where you asked: {_what(stop, now)}."
 
 
 def _what(stop: Stop, now: Moved) -> str:
+    at = _place(now)
     match stop:
         case StopAtStep():
-            return " has ended"
+            return f"{at} has ended"
         case StopAtStage():
-            return f" has done its stage {stop.stage}"
+            return f"{at} has done its stage {stop.stage}"
         case StopAtOp():
-            return f" has computed {stop.scope}"
+            return f"{at} has computed {stop.scope}"
         case StopAtToken():
             word = next(r.token for request in now.requests for r in request.target if r.id == stop.token)
-            return f" chose “{word}”"
+            return f"{at} chose “{word}”"
         case StopAtLoss():
             assert now.train is not None and now.train.loss is not None
-            return f" has the loss {now.train.loss:.4g}, {stop.side} {stop.value:g}"
+            loss, limit = f"{now.train.loss:.4g}", f"{stop.value:g}"
+            return (
+                f"{at} has the loss {loss}, below {limit}" if stop.side == "below" else f"{at} has the loss {loss}, above {limit}"
+            )
         case _:
             assert_never(stop)
+
+
+def _place(now: Moved) -> str:
+    match now.phase:
+        case "train":
+            return f"Update {now.train.update if now.train else now.step}"
+        case "decode":
+            return f"Decode {now.step}"
+        case _:
+            return "Prefill"

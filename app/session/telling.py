@@ -181,26 +181,30 @@ class Told:
         unknown = rows.unknown_words(self.scenario)
         if unknown:
             words = ", ".join(f"“{w}”" for w in unknown)
-            verb = "is not in the vocabulary and became" if len(unknown) == 1 else "are not in the vocabulary and each became"
-            yield Notice("unknown_words", f"{words} {verb} <unk>.")
+            one = f"{words} is not in the vocabulary and became <unk>."
+            yield Notice(
+                "unknown_words", one if len(unknown) == 1 else f"{words} are not in the vocabulary and each became <unk>."
+            )
         yield from self._longer()
         update = self.standing.update
         seen = checks.labels_in_sight(update) if update is not None and update.shifted is not None else []
         if seen:
-            message = (
-                f"The mask lets {len(seen)} training {'row' if len(seen) == 1 else 'rows'} see its own label, "
-                f"first row {seen[0][1]} of sequence {seen[0][0]}. The loss can fall without anything being learned."
-            )
-            yield Notice("label_visible", message)
+            b, row = seen[0]
+            first = f"The mask lets 1 training row see its own label, row {row} of sequence {b}."
+            if len(seen) > 1:
+                first = f"The mask lets {len(seen)} training rows see their own labels, first row {row} of sequence {b}."
+            yield Notice("label_visible", f"{first} The loss can fall without anything being learned.")
         if self.standing.would:
             vocabulary = given.task_of(self.scenario).target.words
             several = len(self.scenario.requests) > 1
             now = [
-                f"row {row}{f' of request {b}' if several else ''} would now be “{vocabulary[id]}”"
+                f"row {row} of request {b} would now be “{vocabulary[id]}”"
+                if several
+                else f"row {row} would now be “{vocabulary[id]}”"
                 for (b, row), id in sorted(self.standing.would.items())
             ]
-            more = f", and {len(now) - NAMED} more would differ" if len(now) > NAMED else ""
-            yield Notice("changed_choice", f"After this change {', '.join(now[:NAMED])}{more}; what was written is kept.")
+            more = [f"and {len(now) - NAMED} more would differ"] if len(now) > NAMED else []
+            yield Notice("changed_choice", f"After this change {', '.join([*now[:NAMED], *more])}; what was written is kept.")
 
     def _longer(self) -> Iterator[Notice]:
         """Requests longer than any sentence that the loaded weights were trained on: rows that nothing was learned for."""
@@ -208,10 +212,10 @@ class Told:
         for side, most in trained.items():
             given_ = max(len(getattr(r, side) or ()) for r in self.scenario.requests)
             if most and given_ > most:
-                rows = f"{given_} {side} tokens are longer than it was trained on"
                 yield Notice(
                     "longer",
-                    f"{rows}: these weights saw at most {most}. Later rows carry positions that nothing was learned for.",
+                    f"{given_} {side} tokens are longer than it was trained on: these weights saw at most {most}. "
+                    "Later rows carry positions that nothing was learned for.",
                 )
 
     def divergence(self, moment: Moment) -> Iterator[Notice]:

@@ -166,10 +166,8 @@ class Update:
         need, may = (f"{2 * n / 2**20:.0f} MiB" for n in (each * size, self.room))
         allowed = f"at most {fits} sequences of {one.values.shape[1]} rows with this model now"
         message = (
-            f"Update {self.number} would hold {need} of values and gradients for looking at; {may} are free, enough for {fits}"
-        )
-        message += (
-            f" sequences of {one.values.shape[1]} rows. Take a smaller batch (now {size}), or fewer layers or a smaller width."
+            f"Update {self.number} would hold {need} of values and gradients for looking at; {may} are free, enough for {fits} "
+            f"sequences of {one.values.shape[1]} rows. Take a smaller batch (now {size}), or fewer layers or a smaller width."
         )
         return Refused.one("training.batch_size", size, allowed, message)
 

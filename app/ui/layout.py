@@ -157,7 +157,7 @@ def _other_language() -> Component:
     languages = list(LANGUAGES)
     other = languages[(languages.index(chosen()) + 1) % len(languages)]
     more = {"lang": other, "title": LANGUAGES[other], "aria-label": LANGUAGES[other], "data-language": other}
-    return button(other.upper(), "speak", ids.LANGUAGE, name="link", hidden=True, **more)
+    return button(other.upper(), "speak", ids.LANGUAGE, name="link", **more)
 
 
 def _stage() -> Component:

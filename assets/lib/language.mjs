@@ -22,8 +22,12 @@ export function parts(strings, ...values) {
 /** A message that depends on a number: counted(n, "{0} row", "{0} rows").
  * @param {number} n @param {string} one @param {string} many @returns {string} */
 export function counted(n, one, many) {
-  return filled(n === 1 ? one : many, [n.toLocaleString("en")]).join("");
+  return filled(single(n) ? one : many, [n.toLocaleString("en")]).join("");
 }
+
+const plurals = new Intl.PluralRules(globalThis.document?.documentElement.lang || "en");
+/** Whether so many take the singular: in French none does too. @param {number} n */
+const single = (n) => plurals.select(n) === "one";
 
 /** A text that is not written here: a title, or what the server says, whole. @type {(english: string) => string} */
 export const named = sentences(words);

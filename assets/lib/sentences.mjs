@@ -18,12 +18,14 @@ export function sentences(words) {
   let patterns = null;
   const found = (/** @type {string} */ english) => {
     if (Object.hasOwn(words, english)) return words[english];
+    const list = listed(english, say);
+    if (list) return list;
     patterns ??= compiled(Object.keys(words));
     for (const pattern of patterns) {
       const parts = pattern.fits.exec(english);
       if (parts) return refilled(words[pattern.key], pattern, parts.slice(1), say);
     }
-    return listed(english, say);
+    return english;
   };
   const say = (/** @type {string} */ english) => {
     let said = known.get(english);
@@ -46,8 +48,9 @@ function pattern(key) {
   const pieces = key.split(/\{(\d)\}/);
   const fixed = pieces.filter((_, i) => i % 2 === 0);
   const order = pieces.filter((_, i) => i % 2).map(Number);
-  const quoted = order.map((_, i) => /[“'"]$/.test(fixed[i]) && /^[”'"]/.test(fixed[i + 1]));
-  const source = fixed.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("(.+?)");
+  const quoted = order.map((_, i) => fixed[i].endsWith("“") && fixed[i + 1].startsWith("”"));
+  const plain = fixed.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const source = plain.reduce((all, text, i) => `${all}${quoted[i - 1] ? "([^”]+)" : "(.+?)"}${text}`);
   return { fits: new RegExp(`^${source}$`, "s"), order, quoted, key, fixed: fixed.join("").replace(/[^\p{L}]/gu, "").length };
 }
 
@@ -57,7 +60,9 @@ function refilled(text, { order, quoted }, parts, say) {
   return text.replace(/\{(\d)\}/g, (_, n) => values.get(Number(n)) ?? "");
 }
 
-/** "masks, learning rate 0.01": every part of a list by itself. @param {string} english @param {(english: string) => string} say */
+/** "masks, learning rate 0.01": a list whose every part is known, or "". @param {string} english @param {(english: string) => string} say */
 function listed(english, say) {
-  return english.includes(", ") ? english.split(", ").map(say).join(", ") : english;
+  const items = english.split(", ");
+  const said = items.length > 1 ? items.map(say) : [];
+  return said.length && said.every((item, i) => item !== items[i]) ? said.join(", ") : "";
 }

@@ -197,12 +197,12 @@ def _gru_formulas(at: str, kind: CellKind, row: str, x: str, last: str, both: st
     inner = (
         rf"(r \odot {last}) {p('U')}^{{\top}}" if kind.reset == "before" else rf"r \odot ({last} {p('U')}^{{\top}} + {p('b')})"
     )
-    kept, new = ("z", "(1 - z)") if kind.update == "carries" else ("(1 - z)", "z")
+    carries = kind.update == "carries"
+    kept, new = ("z", "(1 - z)") if carries else ("(1 - z)", "z")
+    near = "near 1 it carries the old state" if carries else "near 1 it writes"
     return (
         Formula(f"{at}.reset", rf"r = \sigma({both})", "how much of the old state the candidate sees"),
-        Formula(
-            f"{at}.update", rf"z = \sigma({both})", f"near 1 it {kind.update}" + ("" if kept == "(1 - z)" else " the old state")
-        ),
+        Formula(f"{at}.update", rf"z = \sigma({both})", near),
         Formula(f"{at}.candidate", rf"\tilde h = \tanh({x} {p('W')}^{{\top}} + {inner} + {p('b')})", "what could be written"),
         Formula(
             f"{at}.hidden", rf"h_{row} = {kept} \odot {last} + {new} \odot \tilde h", "the state, part kept and part written"

@@ -2,10 +2,98 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
+from dash.development.base_component import Component
+from fastapi import FastAPI
 from starlette.datastructures import Headers
 
-from app.ui import language
+from app.session.catalogue_view import catalogue
+from app.ui import controls, language, layout, sections
+from tests.ui import texts
+
+OTHERS = [name for name in language.LANGUAGES if name != language.ENGLISH]
+PLACE = re.compile(r"\{\d\}")
+
+
+def test_texts_are_found_where_they_stand() -> None:
+    script = """
+    msg`Row ${at[`${"`}"}`]} of \\`${n}\\``; parts`${a} takes ${msg`a part`}.`;
+    counted(f((x) => x === "c"), "{0} row", "{0} rows");
+    """
+    assert list(texts._messages(script)) == ["Row {0} of `{1}`", "{0} takes {1}.", "a part", "{0} row", "{0} rows"]
+    assert "{0} has ended" in texts.of_server() and "next_token" not in texts.of_server()
+    assert texts.of_scripts() > {"Next token", "{0} row"} and texts.of_layout() > {"Share", "its own past"}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_language_has_every_text_and_no_other(name: str) -> None:
+    """What to do: the keys that are missing or left over go into or out of assets/lang/NAME.json, which is sorted by key."""
+    words, wanted = language.words(name), texts.all_texts()
+    assert sorted(wanted - words.keys()) == [], "missing"
+    assert sorted(words.keys() - wanted) == [], "no longer said anywhere"
+    assert list(words) == sorted(words, key=lambda key: (key.casefold(), key)), "not in order"
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_translation_holds_what_the_text_holds(name: str) -> None:
+    words = language.words(name)
+    wrong = {key: text for key, text in words.items() if sorted(PLACE.findall(key)) != sorted(PLACE.findall(text))}
+    wrong |= {
+        key: text for key, text in words.items() if (key[:1] == " ", key[-1:] == " ") != (text[:1] == " ", text[-1:] == " ")
+    }
+    assert wrong == {}
+
+
+def test_french_has_its_spaces() -> None:
+    words = language.words("fr")
+    wrong = {key: text for key, text in words.items() if re.search(r"[^\s][;!?»]|« | [:;!?»%]|\w:(?!\w)|«(?!\u202f)", text)}
+    assert wrong == {}
+
+
+def test_what_the_server_fills_can_be_told_apart_again() -> None:
+    """Two places side by side could be cut anywhere."""
+    assert [text for text in texts.of_server() if "}{" in text] == []
+
+
+def _shown(component: Any) -> Iterator[str]:
+    """Every text of a layout that somebody sees or hears."""
+    if isinstance(component, str):
+        yield component
+    elif isinstance(component, list | tuple):
+        for child in component:
+            yield from _shown(child)
+    elif isinstance(component, Component):
+        props = component.to_plotly_json()["props"]
+        yield from (v for k, v in props.items() if k in ("aria-label", "title", "placeholder", "nothingFoundMessage"))
+        for key in ("children", "data", "leftSection"):
+            yield from _shown(props.get(key))
+    elif isinstance(component, dict):
+        yield from _shown([component.get(k) for k in ("label", "group", "items")])
+
+
+def test_nothing_of_the_layout_is_said_past_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (layout, controls, sections):
+        monkeypatch.setattr(module, "say", lambda english, *values: "~")
+    said = set(_shown(layout.layout(catalogue())))
+    assert {text for text in said if re.search(r"[A-Za-z]{2}", text)} == {"Lookback", "FR", "Français"}
+    assert "~" in said
+
+
+def test_the_page_is_whole_in_every_language() -> None:
+    page = layout.build_dash(FastAPI(), catalogue())
+    for name in language.LANGUAGES:
+        with language.speaking(name):
+            index = page.interpolate_index()
+            content = page.layout()
+        found = re.search(r'id="lookback-data">(.*?)</script>', index, re.DOTALL)
+        assert found and f'<html lang="{name}">' in index
+        assert json.loads(found[1])["words"] == language.words(name)
+        assert language.words(name).get("Share", "Share") in set(_shown(content))
 
 
 @pytest.mark.parametrize(

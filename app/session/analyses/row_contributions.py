@@ -122,7 +122,7 @@ def _asked(model: nn.Module, arguments: dict[str, Any], requests: int) -> tuple[
     parameters = dict(model.named_parameters())
     name, request = arguments.get("parameter"), arguments.get("request", 0)
     if not isinstance(name, str) or name not in parameters:
-        allowed = "the name of a parameter, such as " + next(iter(parameters), "none")
+        allowed = f"the name of a parameter, such as {next(iter(parameters), 'none')}"
         raise Refused.one("arguments.parameter", name, allowed, f"parameter {name!r} is unknown; allowed: {allowed}")
     if not isinstance(request, int) or isinstance(request, bool) or not 0 <= request < requests:
         allowed = f"a whole number from 0 to {requests - 1}"

@@ -28,7 +28,9 @@ test("what was quoted is somebody's own words", () => {
 });
 
 test("a list is translated part by part", () => {
-  assert.equal(say("learning rate 0.01, masks, x"), "taux d’apprentissage 0.01, masques, x");
+  assert.equal(say("learning rate 0.01, masks"), "taux d’apprentissage 0.01, masques");
+  assert.equal(say("row 1 would now be “a”, row 2 would now be “row”"), "la ligne 1 serait maintenant « a », la ligne 2 serait maintenant « row »");
+  assert.equal(say("masks, x"), "masks, x", "one part unknown: none is touched");
 });
 
 test("what is not known stays, and signs in a key mean themselves", () => {
