@@ -150,7 +150,7 @@ export class Editor {
     const index = [];
     for (const [n, label] of [...this.places.children].entries()) {
       const { value, problem } = parse(label.lastElementChild.value, anyIndex(true));
-      if (problem) return { problem: `${axisName(target.axes[n])}: ${problem}` };
+      if (problem) return { problem: msg`${axisName(target.axes[n])}: ${problem}` };
       index.push(value ?? null);
     }
     if (this.action === "patch") return this.readPatch(target.path, index);
@@ -161,7 +161,7 @@ export class Editor {
   /** @param {string} path @param {(number | null)[]} index */
   readPatch(path, index) {
     const { value: row, problem } = parse(this.row.value, anyIndex(true));
-    if (problem) return { problem: `${msg`row of the donor`}: ${problem}` };
+    if (problem) return { problem: msg`${msg`row of the donor`}: ${problem}` };
     const [kind, at] = this.donor.value.split(" ");
     const { source, target } = this.world?.opened?.vocabulary ?? {};
     const split = (/** @type {string} */ typed, /** @type {string[]} */ words) => tokenize(typed, splittingOf(words?.slice(SPECIALS.length) ?? null));

@@ -93,7 +93,7 @@ export function donorOf(world, request) {
 }
 
 /** @param {any} node of the history */
-const named = (node) => (node.phase === "prefill" ? msg`Prefill` : msg`Decode ${node.step}${node.label ? `: ${shown(node.label)}` : ""}`);
+const named = (node) => (node.phase === "prefill" ? msg`Prefill` : node.label ? msg`Decode ${node.step}: ${shown(node.label)}` : msg`Decode ${node.step}`);
 
 /** Other moments of this run whose requests can be donors, the newest first. @param {World} world @param {number} [limit] */
 export function moments(world, limit = 40) {

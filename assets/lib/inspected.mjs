@@ -148,7 +148,8 @@ export function axisSaid(axis, axes, size) {
   const maps = axes.some((a) => a.endsWith("'")) || (axes.includes("t") && axes.includes("s"));
   const role = maps ? /** @type {Record<string, string>} */ ({ q: msg`query`, k: msg`key` })[roleOf(axis, axes)] : "";
   const name = axisName(axis.replace("'", ""));
-  return `${role ? `${role}: ` : ""}${name} ${size || "?"}`;
+  const said = `${name} ${size || "?"}`;
+  return role ? msg`${role}: ${said}` : said;
 }
 
 /** A norm with two figures however small it is: norms of gradients are compared by their size. @param {number} value */

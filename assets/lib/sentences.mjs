@@ -5,7 +5,7 @@
 /** @typedef {{fits: RegExp, order: number[], quoted: boolean[], key: string, fixed: number}} Pattern */
 
 /** A key with fewer fixed letters than this fits too much to mean anything ("{0}: {1}"). */
-const FEWEST = 3;
+const FEWEST = 2;
 /** Sentences that are remembered. */
 const KEPT = 2000;
 

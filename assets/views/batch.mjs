@@ -87,7 +87,7 @@ function sequences(element, world, context) {
   list(element, all, (_, i) => i, (_, i) => h("button", { type: "button", class: "seq" }, h("span", null, requestName(i)), h("canvas", { "aria-hidden": "true" })), (button, one, i) => {
     const form = forms(one);
     set(button, "aria-pressed", String(i === read.request(world)));
-    set(button, "aria-label", msg`Look at sequence ${requestName(i)}` + `: ${counted([...form].filter((f) => f === "c").length, "{0} row counts", "{0} rows count")}`);
+    set(button, "aria-label", msg`${msg`Look at sequence ${requestName(i)}`}: ${counted([...form].filter((f) => f === "c").length, "{0} row counts", "{0} rows count")}`);
     button.onclick = () => context.look({ request: i, lock: null });
     if (button.dataset.form === form + theme) return;
     button.dataset.form = form + theme;

@@ -72,7 +72,7 @@ function words(element, own) {
   const loss = own.show === "loss";
   const said = valueWords(curve, own);
   text(head.children[1], said);
-  set(plot, "aria-label", `${loss ? msg`Loss` : msg`Gradient norm`}: ${said}; ${counted(curve.updates.length, "{0} update", "{0} updates")}`);
+  set(plot, "aria-label", msg`${loss ? msg`Loss` : msg`Gradient norm`}: ${said}; ${counted(curve.updates.length, "{0} update", "{0} updates")}`);
   const [line, dot] = legend.children;
   text(line.lastElementChild, loss ? msg`training batch, nats a row` : msg`before clipping`);
   set(line.firstElementChild, "class", `key-line${loss ? "" : " before"}`);
@@ -85,9 +85,9 @@ export function valueWords(curve, { show, hover }) {
   const at = hover === null ? curve.updates.length - 1 : curve.updates.findIndex((u) => u >= hover);
   if (at < 0) return "–";
   const update = msg`update ${curve.updates[at]}`;
-  if (show === "norm") return `${update}: ${small(number(curve.norm[at]))} → ${small(number(curve.clipped[at]))}`;
+  if (show === "norm") return msg`${update}: ${small(number(curve.norm[at]))} → ${small(number(curve.clipped[at]))}`;
   const validation = curve.validation.find(([u]) => u === curve.updates[at]);
-  return `${update}: ${small(number(curve.loss[at]))}` + (validation ? `, ${msg`validation ${small(number(validation[1]))}`}` : "");
+  return msg`${update}: ${small(number(curve.loss[at]))}` + (validation ? `, ${msg`validation ${small(number(validation[1]))}`}` : "");
 }
 
 /** @param {HTMLElement} element @param {Own} own */

@@ -26,7 +26,7 @@ export function effect(world) {
   const several = read.requestCount(world) > 1;
   const all = read.requests(world).flatMap((/** @type {any} */ view, /** @type {number} */ i) => (view.unedited?.kl === null || view.unedited?.kl === undefined ? [] : [{ ...view.unedited, i, changed: view.choice !== view.unedited.choice }]));
   if (!all.length) return "";
-  const said = all.map((u) => `${several ? `${requestName(u.i)}: ` : ""}KL ${figure(number(u.kl))} nats ƒ, ${u.changed ? msg`the choice changed` : msg`the same choice`}`).join("; ");
+  const said = all.map((u) => `${several ? msg`${requestName(u.i)}: ` : ""}KL ${figure(number(u.kl))} nats ƒ, ${u.changed ? msg`the choice changed` : msg`the same choice`}`).join("; ");
   return msg`Against the unedited run (${unedited(all[0].without)}): ${said}.`;
 }
 

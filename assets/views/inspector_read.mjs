@@ -167,7 +167,7 @@ function mixtureOf(part, world, found, state, again) {
     const row = vecs.children[i];
     text(row.firstElementChild, p.said);
     set(row, "data-empty", p.numbers.length ? null : "true");
-    set(row.lastElementChild, "aria-label", p.numbers.length ? `${p.said}: ${range(p.numbers)}` : msg`no further key`);
+    set(row.lastElementChild, "aria-label", p.numbers.length ? msg`${p.said}: ${range(p.numbers)}` : msg`no further key`);
   });
   const name = outputs ? leaf(outputs.path) : "";
   [`−${figure(state.most, 1)}`, `+${figure(state.most, 1)}`].forEach((said, i) => text(scale.children[i * 2], said));

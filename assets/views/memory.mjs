@@ -101,7 +101,7 @@ function bank(element, world, s) {
   text(caption.lastElementChild, s.note);
   const kept = s.places.filter(read.known).length;
   const held = s.owner ? counted(kept, "{0} row kept", "{0} rows kept") : counted(s.lines.length, "{0} tensor", "{0} tensors");
-  set(caption, "title", `${s.title}: ${s.note}`);
+  set(caption, "title", msg`${s.title}: ${s.note}`);
   set(element.lastElementChild, "aria-label", msg`${s.title}: ${held}, ${s.note}`);
   return () => {
     const [g, width, height] = draw.fit(element.lastElementChild);

@@ -18,7 +18,7 @@ from app.session.catalogue_view import catalogue
 from app.ui import controls
 from models.catalogue import architectures
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 # --- scripts -----------------------------------------------------------------------------------------------------------------
 
