@@ -1,6 +1,6 @@
 // @ts-check
-/** Three hints for the first minute: told in one strip, each with a number that stands at what it speaks of. What was done is crossed
- * off; dismissed they never come again by themselves. */
+/** Three hints for the first minute, one after the other: each with a number that also stands at what it speaks of. What was done gives
+ * way to the next; dismissed they never come again by themselves. */
 
 import { h, set } from "./dom.mjs";
 import { msg } from "./language.mjs";
@@ -23,7 +23,8 @@ export class Hints {
     this.place = place;
     this.store = store;
     this.items = HINTS.map(({ said }, i) => h("li", null, h("b", { class: "hint-mark", "aria-hidden": "true" }, i + 1), said()));
-    place.append(h("ol", { "aria-label": msg`First hints` }, this.items), h("button", { class: "link small", type: "button", onclick: () => this.dismiss() }, msg`Got it`));
+    this.next = h("button", { class: "link small", type: "button", onclick: () => this.pass() }, msg`Next`);
+    place.append(h("ol", { "aria-label": msg`First hints` }, this.items), this.next, h("button", { class: "link small", type: "button", onclick: () => this.dismiss() }, msg`Got it`));
     /** What the run was when the hints appeared: what differs later was done. @type {any[] | null} */
     this.first = null;
     this.begun = false;
@@ -34,7 +35,6 @@ export class Hints {
   /** On a first visit they appear once a run is there. */
   changed() {
     const { world } = this.store;
-    this.items[2].hidden = alone(world); // nothing is read, so there is no mask
     if (this.first) return this.cross();
     if (this.begun || !world.moved) return;
     this.begun = true;
@@ -56,18 +56,32 @@ export class Hints {
     this.place.hidden = true;
   }
 
+  /** Go on to the next hint, though this one was not done. */
+  pass() {
+    set(this.items[this.left()[0]], "data-done", true);
+    this.mark(true);
+  }
+
+  /** Which hints are not done; where nothing is read there is no mask. */
+  left() {
+    return HINTS.map((_, i) => i).filter((i) => !this.items[i].hasAttribute("data-done") && !(i === 2 && alone(this.store.world)));
+  }
+
   /** @param {boolean} on */
   mark(on) {
+    const [now, then] = on ? this.left() : [];
+    this.next.hidden = then === undefined;
     HINTS.forEach(({ at }, i) => {
-      for (const element of document.querySelectorAll(at)) set(/** @type {HTMLElement} */ (element), "data-hint", on && !this.items[i].hidden && !this.items[i].hasAttribute("data-done") ? i + 1 : null);
+      this.items[i].hidden = i !== now;
+      for (const element of document.querySelectorAll(at)) set(/** @type {HTMLElement} */ (element), "data-hint", i === now ? i + 1 : null);
     });
   }
 
   cross() {
     const now = done(this.store);
     this.items.forEach((item, i) => now[i] !== this.first?.[i] && set(item, "data-done", true));
-    this.mark(true);
-    if (this.items.every((item) => item.hidden || item.hasAttribute("data-done"))) this.dismiss();
+    if (this.left().length) this.mark(true);
+    else this.dismiss();
   }
 }
 

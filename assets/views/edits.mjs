@@ -44,8 +44,10 @@ export default {
     forms.set(element, form);
     whenAsked(() => /** @type {any} */ (element.querySelector(`[data-edit=${form.world?.look.lock && !form.world.look.path ? "cell" : "tensor"}]`)).click());
     element.append(
-      h("div", { class: "hh" }, h("h2", { class: "h" }, msg`Edits`), h("span", { class: "note" }), h("button", { class: "link", type: "button", hidden: true }, msg`Remove all`)),
-      h("div", { class: "row todo", role: "group", "aria-label": msg`Change a value inside the model` },
+      h("div", { class: "hh" }, h("h2", { class: "h" }, msg`Edits`), h("span", { class: "note" }), h("span", { class: "sp" }),
+        h("button", { class: "link small", type: "button", hidden: true }, msg`Remove all`),
+        h("button", { class: "link small", type: "button", "aria-expanded": "false", "aria-controls": "edits-offered", onclick: () => unfold(element) }, msg`Change…`)),
+      h("div", { class: "row todo", id: "edits-offered", hidden: true, role: "group", "aria-label": msg`Change a value inside the model` },
         h("button", { class: "btn sm", type: "button", "data-edit": "cell", title: msg`The weight of the locked cell, or of the largest read of this row` }, msg`Set weight…`),
         h("button", { class: "btn sm", type: "button", "data-edit": "head" }),
         h("button", { class: "btn sm", type: "button", "data-edit": "tensor", title: msg`Set, scale or patch any place of the tensor that the inspector shows` }, msg`Edit tensor…`)),
@@ -60,7 +62,7 @@ export default {
     const able = world.role === "writer" && world.connection === "open";
     const send = (/** @type {any[]} */ edits) => context.send(lib.change(edits));
     text(head.children[1], all.length ? lib.tally(all) : msg`none`);
-    const clear = head.lastElementChild;
+    const clear = head.children[3];
     clear.hidden = all.length < 2;
     set(clear, "disabled", !able);
     clear.onclick = () => send([]);
@@ -70,6 +72,13 @@ export default {
     text(effectLine, effect(world));
   },
 };
+
+/** What can be done is shown when asked for: the checks below are near while nothing is edited. @param {HTMLElement} element */
+function unfold(element) {
+  const [head, todo] = /** @type {any} */ (element.children);
+  todo.hidden = !todo.hidden;
+  set(head.lastElementChild, "aria-expanded", String(!todo.hidden));
+}
 
 /** What can be edited of what the page looks at.
  * @param {any} element @param {World} world @param {import("../lib/editing.mjs").Editor} form @param {boolean} able @param {(edits: any[]) => any} send */

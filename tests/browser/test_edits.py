@@ -28,6 +28,7 @@ def _probability(window: Window) -> float:
 def test_a_set_weight_changes_the_distribution_and_switched_off_it_is_back(window: Window) -> None:
     window.step(3)
     before = _probability(window)
+    window.press("Change…")
     window.press("Set weight…")
     window.page.get_by_label("Value", exact=True).fill("0")
     window.press("Apply")
@@ -52,6 +53,7 @@ def test_a_set_weight_changes_the_distribution_and_switched_off_it_is_back(windo
 
 def test_a_zeroed_head_and_a_patched_row_stand_in_the_list_and_are_removed(window: Window) -> None:
     window.step(2)
+    window.press("Change…")
     window.press("Zero L2 H1")
     window.until("lookback.store.world.opened.scenario.edits.length === 1")
     window.press("Edit tensor…")
@@ -78,6 +80,7 @@ def test_a_zeroed_head_and_a_patched_row_stand_in_the_list_and_are_removed(windo
 
 
 def test_a_value_that_is_no_number_is_refused_beside_it(window: Window) -> None:
+    window.press("Change…")
     window.press("Set weight…")
     for typed in ("NaN", "1e308", "", "one"):
         window.page.get_by_label("Value", exact=True).fill(typed)
