@@ -24,6 +24,7 @@ from app.server import wire
 from app.server.admission import Gate
 from app.server.compression import Compression
 from app.server.http import Readiness, add_last_route, add_routes
+from app.server.keeping import Keeping
 from app.server.socket import serve as serve_socket
 from app.server.taking import Taking, add_taking_routes
 from app.session import journal
@@ -73,6 +74,7 @@ def create_app(settings: Settings, engine: EngineClass = Engine) -> FastAPI:
     api.state.pages = replay_pages(dash, found)
     add_last_route(api)
     api.add_middleware(Languages)
+    api.add_middleware(Keeping)
     api.add_middleware(Compression)
     api.add_middleware(Gate, hosts=settings.hosts, policy=_policy(dash))
     return api

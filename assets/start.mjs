@@ -114,7 +114,9 @@ function chartsWhenTraining() {
 /** @type {Hints | null} */
 let hints = null;
 const help = helpSheet(() => hints?.show());
-const views = loadViews(data.views);
+/** The views by their file names, where this very file holds them (app/ui/gathered.py). */
+const inHere = page.lookbackViews;
+const views = loadViews(data.views, inHere && (async (address) => ({ default: inHere[address] })));
 await replay?.inlineCharts();
 actions.speed(sessionStorage.getItem(RATE) ?? actions.rate);
 run.begin();

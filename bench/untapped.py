@@ -20,15 +20,18 @@ PACKAGE = "untapped"
 
 
 class _Strip(ast.NodeTransformer):
-    """taps: names that hold a tap in the function that is being rewritten."""
+    """taps: names that hold a tap in the function that is being rewritten. left: taps that no rule took away."""
 
     def __init__(self) -> None:
         self.taps: set[str] = set()
+        self.left: list[str] = []
 
     def is_tap(self, node: ast.expr) -> bool:
-        """A name that holds a tap, or a scope of one: `tap`, `tap / "layer0"`."""
+        """A name that holds a tap, a scope of one, or one step of it: `tap`, `tap / "layer0"`, `tap.at("t", 3)`."""
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             return self.is_tap(node.left)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "at":
+            return self.is_tap(node.func.value)
         return isinstance(node, ast.Name) and node.id in self.taps
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
@@ -64,6 +67,11 @@ class _Strip(ast.NodeTransformer):
         node.args = [a for a in node.args if not self.is_tap(a)]
         return self.generic_visit(node)
 
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id in self.taps:
+            self.left.append(f"{node.id} in line {node.lineno}")
+        return node
+
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
         if node.module and node.module.split(".")[0] == "models":
             node.module = f"{PACKAGE}.{node.module}"
@@ -71,10 +79,10 @@ class _Strip(ast.NodeTransformer):
 
 
 def strip(source: str) -> ast.Module:
-    tree = ast.fix_missing_locations(_Strip().visit(ast.parse(source)))
-    left = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id in ("tap", "here", "there")]
-    if left:
-        raise RuntimeError(f"taps were not stripped wholly: {left} are left; mend bench/untapped.py")
+    stripper = _Strip()
+    tree: ast.Module = ast.fix_missing_locations(stripper.visit(ast.parse(source)))
+    if stripper.left:
+        raise RuntimeError(f"taps were not stripped wholly: {stripper.left} are left; mend bench/untapped.py")
     return tree
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from fastapi import FastAPI
 
 from app.session.scenario import defaults
 from app.ui import bindings, controls, ids
+from app.ui.gathered import FOLDER, Gatherer, add_files
 from app.ui.language import LANGUAGES, chosen, say, words
 from app.ui.parts import able, button, slot
 from app.ui.sections import setup
@@ -22,10 +24,17 @@ from app.ui.sections import setup
 ASSETS = Path(__file__).parents[2] / "assets"
 PLOTLY = "_dash-component-suites/plotly/package_data/plotly.min.js"
 FIRST = "encoder_decoder"
-# The scheme is set before anything is painted; theme.mjs follows it later.
+UNUSED = re.compile(
+    r"<script src=[^>]*/dash/(?:dcc|dash_table)/[^>]*></script>\n?"
+)  # component libraries that the layout takes nothing from
+# The scheme is set before anything is painted; theme.mjs follows it later. The scripts do not wait for Dash: they connect, and
+# the server makes the first model, while the browser still reads Dash's own scripts.
 PAGE = """<!DOCTYPE html>
 <html lang="LANGUAGE">
-<head>{%metas%}<title>{%title%}</title><link rel="icon" href="ICON">{%css%}
+<head>{%metas%}<title>{%title%}</title><link rel="icon" href="ASSETS/icon.svg">
+<link rel="stylesheet" href="GATHERED/lookback.css"><link rel="modulepreload" href="GATHERED/lookback.mjs">
+<link rel="preload" as="font" crossorigin href="ASSETS/fonts/inter-latin-wght-normal.woff2?m=VERSION">
+<link rel="preload" as="font" crossorigin href="ASSETS/fonts/jetbrains-mono-latin-wght-normal.woff2?m=VERSION">{%css%}
 <script>
   const chosen = localStorage.getItem("lookback-theme"), dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const scheme = chosen === "light" || chosen === "dark" ? chosen : dark ? "dark" : "light";
@@ -34,6 +43,8 @@ PAGE = """<!DOCTYPE html>
 </head>
 <body>{%app_entry%}
 <script type="application/json" id="lookback-data">CONTENT</script>
+<script type="module" async src="GATHERED/lookback.mjs"></script>
+<script src="ASSETS/options.js?m=VERSION"></script>
 <div>{%config%}{%scripts%}{%renderer%}</div></body>
 </html>"""
 
@@ -45,15 +56,16 @@ def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Page:
         server=False,
         backend="fastapi",
         assets_folder=str(ASSETS),
-        assets_ignore=r".*\.d\.ts",
-        assets_path_ignore=["^lib$", "^views$", "^fonts$"],
+        include_assets_files=False,
         title="Lookback",
         update_title=None,
         meta_tags=[{"name": "viewport", "content": "width=device-width,initial-scale=1"}],
     )
     app.backend.websocket_capability = False  # Dash's own socket; ours is in app/server
+    app.gathered = Gatherer(ASSETS)
+    add_files(api, app.gathered)
     app.init_app(api)
-    app.index_string = PAGE.replace("ICON", app.get_asset_url("icon.svg"))
+    app.index_string = PAGE
     app.content = cache(lambda language: _embedded(page_data(app, catalogue)))
     made = cache(lambda language: layout(catalogue))
     app.layout = lambda: made(chosen())
@@ -65,17 +77,24 @@ class Page(Dash):
     """Dash, whose index is in the language of who asks. content: what the scripts begin with, by language."""
 
     content: Callable[[str], str]
+    gathered: Gatherer
 
     def interpolate_index(self, **parts: str) -> str:
         page: str = super().interpolate_index(**parts)
-        return page.replace("LANGUAGE", chosen(), 1).replace("CONTENT", self.content(chosen()), 1)
+        version = self.gathered().version
+        places = {"GATHERED": self.get_relative_path(f"/{FOLDER}/{version}"), "ASSETS": self.get_asset_url("").rstrip("/")}
+        for name, value in {**places, "VERSION": version, "LANGUAGE": chosen()}.items():
+            page = page.replace(name, value)
+        return page.replace("CONTENT", self.content(chosen()), 1)
+
+    def _generate_scripts_html(self) -> str:
+        return UNUSED.sub("", super()._generate_scripts_html())
 
 
 def page_data(app: Dash, catalogue: Mapping[str, Any]) -> dict[str, Any]:
     """What the scripts begin with: the views, the first scenario, ids, and the parts of the catalogue that the controls use."""
-    views = sorted(path.name for path in (ASSETS / "views").glob("*.mjs"))
     return {
-        "views": [app.get_asset_url(f"views/{name}") for name in views],
+        "views": sorted(f"views/{path.name}" for path in (ASSETS / "views").glob("*.mjs")),
         "plotly": app.get_relative_path(f"/{PLOTLY}"),
         "scenario": defaults(FIRST).model_dump(mode="json"),
         "ids": ids.by_name(),

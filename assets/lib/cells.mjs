@@ -1,10 +1,9 @@
 // @ts-check
 /** The cells of a heat map: one by one with their form, or from afar as one picture. */
 
-import { cross, css, dashed, dots, font, hatch, hatched, luminance, rgb, roundRect, toCss } from "./canvas.mjs";
-import { place } from "./heatmap.mjs";
+import { cross, css, dashed, dots, font, hatch, hatched, luminance, place, rgb, roundRect, toCss } from "./pen.mjs";
 
-/** @typedef {import("./canvas.mjs").Rgb} Rgb @typedef {import("./heatmap.mjs").Geometry} Geometry @typedef {import("./heatmap.mjs").MapOptions} MapOptions */
+/** @typedef {import("./pen.mjs").Rgb} Rgb @typedef {import("./heatmap.mjs").Geometry} Geometry @typedef {import("./heatmap.mjs").MapOptions} MapOptions */
 
 /** A number as a cell prints it: ".85", "1.0", "−.07". Pure.
  * @param {number} value */

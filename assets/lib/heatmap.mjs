@@ -1,10 +1,10 @@
 // @ts-check
 /** Numbers as colours: a map of cells with their states, a vector, and the scales of both. */
 
-import { clip, css, fit, font, label, ramp, roundRect, toCss } from "./canvas.mjs";
 import { AFAR, cell, fromAfar, pixels, same } from "./cells.mjs";
+import { clip, css, fit, font, label, place, ramp, roundRect, toCss } from "./pen.mjs";
 
-/** @typedef {import("./canvas.mjs").Rgb} Rgb */
+/** @typedef {import("./pen.mjs").Rgb} Rgb */
 /** @typedef {"ok" | "unused" | "model" | "off" | "user" | "later" | "padded"} CellState ok: a number; unused: a number of a padded row,
  * computed and thrown away; masked by the program because it comes later (model) or lies outside the pattern (off), or by the user; not computed
  * yet; padded */
@@ -38,15 +38,6 @@ export function geometry(width, height, o) {
  * @property {(x: number, y: number) => {row: number, column: number} | null} at the cell under a point (CSS pixels)
  * @property {(row: number, column: number) => {x: number, y: number, w: number, h: number}} box
  */
-
-/** A value's place on a scale, 0..1. Pure. linear: v / max. diverging: 0.5 is zero. log: `decades` below max is 0.
- * @param {number} value @param {{max?: number, diverging?: boolean, decades?: number}} [scale] */
-export function place(value, scale = {}) {
-  const max = scale.max || 1;
-  if (scale.diverging) return 0.5 + 0.5 * Math.sign(value) * Math.min(1, Math.abs(value) / max);
-  if (scale.decades) return 1 + Math.log10(Math.max(value, max * 10 ** -scale.decades) / max) / scale.decades;
-  return value / max;
-}
 
 /**
  * @typedef {object} MapOptions
