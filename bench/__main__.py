@@ -9,11 +9,12 @@ from pathlib import Path
 
 import torch
 
-from bench import click_to_painted, frames, large_map, load, memory, recording
+from bench import click_to_painted, first_load, frames, large_map, load, memory, recording
 from bench.report import Line, table
 
 BENCHMARKS: dict[str, Callable[[], list[Line]]] = {
     "click_to_painted": click_to_painted.measure,
+    "first_load": first_load.measure,
     "recording": recording.measure,
     "frames": frames.measure,
     "large_map": large_map.measure,

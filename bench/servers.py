@@ -39,6 +39,12 @@ def dash() -> Iterator[subprocess.Popen[bytes]]:
 
 
 @contextmanager
+def one_chart() -> Iterator[subprocess.Popen[bytes]]:
+    with _process("bench.baselines.one_chart", DASH, "/_dash-layout") as it:
+        yield it
+
+
+@contextmanager
 def _process(module: str, port: int, ready: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
         [sys.executable, "-m", module, str(port)], env={**os.environ, **environment}, stdout=subprocess.DEVNULL

@@ -13,7 +13,7 @@ from app.ui.gathered import FOLDER, Gatherer, add_files
 from app.ui.layout import ASSETS
 
 MODULES = {
-    "lib/a.mjs": 'import { two as second } from "./b.mjs";\nexport const one = 1;\nexport function sum() {\n  return one + second;\n}',
+    "lib/a.mjs": 'import { two as second } from "./b.mjs";\nexport const one = 1;\nexport function sum() { return one+second; }',
     "lib/b.mjs": "export const two = 2;\nexport class Three {}\nconst modules = 3;\nexport async function later() {}\n",
     "lib/c.mjs": 'export { sum as total } from "./a.mjs";\nexport * from "./b.mjs";\n',
     "views/v.mjs": 'import * as all from "../lib/c.mjs";\nexport default { id: `v${all.total()}${all.two}${typeof all.later}` };',

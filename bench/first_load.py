@@ -1,0 +1,105 @@
+"""From an address to a page that can be used: first load (empty cache) and later loads, beside a Dash page with one chart.
+
+Usable: the page shows its first values and Step can be clicked; the chart is drawn. Read from the page's own clock at the frame
+after. The pages take turns in one browser; each turn has a profile of its own: one load with nothing kept, then loads of which
+the last counts as later (by then the browser has kept compiled scripts as well, for both pages). Once over this machine's own
+network, and once over a line as people have it, which the browser imitates for both pages alike.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from playwright.sync_api import Browser, BrowserContext
+
+from bench import browser, servers
+from bench.report import Line, percentile
+
+TURNS = 5
+LATER = 3  # loads after the first; the last counts
+LINES = {"this machine": None, "20 Mbit/s, 40 ms": {"latency": 40, "downloadThroughput": 2.5e6, "uploadThroughput": 1.25e6}}
+# Watches from the first moment of a page; `usable` is asked in every frame and may fail while nothing is there yet.
+WATCH = """
+(() => {
+  const usable = () => { try { return !!(USABLE); } catch { return false; } };
+  const look = () => requestAnimationFrame(() => {
+    if (usable()) requestAnimationFrame(() => { window.usableAfter = performance.now(); });
+    else look();
+  });
+  look();
+})();
+"""
+LOOKBACK = (
+    "!document.getElementById('step').disabled && document.querySelector('#view-map canvas').width"
+    " && lookback.store.world.moved && lookback.store.inForce.length && !lookback.registry.waiting"
+    " && [...lookback.store.blocks.values()].some((known) => known.size)"
+)
+CHART = "document.querySelector('.js-plotly-plot .bars path')"
+
+
+@dataclass
+class Site:
+    port: int
+    usable: str
+    times: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+
+    def turn(self, chromium: Browser, line: str, *, keep: bool) -> None:
+        context = chromium.new_context(viewport=browser.SIZE)
+        context.add_init_script(WATCH.replace("USABLE", self.usable))
+        taken = [_load(context, self.port, LINES[line]) for _ in range(1 + LATER)]
+        context.close()
+        if keep:
+            self.times.setdefault((line, "first"), []).append(taken[0])
+            self.times.setdefault((line, "later"), []).append(taken[-1])
+
+
+def _load(context: BrowserContext, port: int, line: dict[str, float] | None) -> float:
+    page = context.new_page()
+    if line:
+        session = context.new_cdp_session(page)
+        session.send("Network.enable")
+        session.send("Network.emulateNetworkConditions", {"offline": False, **line})
+    page.goto(servers.address(port), wait_until="commit")
+    browser.until(page, "window.usableAfter")
+    ms: float = page.evaluate("window.usableAfter")
+    page.wait_for_timeout(1500)  # what the browser keeps is written
+    page.close()
+    return ms
+
+
+def measure(turns: int = TURNS) -> list[Line]:
+    with ExitStack() as stack:
+        for server in (servers.lookback, servers.one_chart):
+            stack.enter_context(server())
+        chromium = stack.enter_context(browser.chromium())
+        ours, chart = Site(servers.LOOKBACK, LOOKBACK), Site(servers.DASH, CHART)
+        for turn in range(turns + 1):  # the first warms up
+            for line in LINES:
+                for site in (ours, chart):
+                    site.turn(chromium, line, keep=turn > 0)
+    return [one for line in LINES for one in _lines(line, ours, chart)]
+
+
+def _lines(line: str, ours: Site, chart: Site) -> list[Line]:
+    def median(site: Site, which: str) -> float:
+        return percentile(site.times[line, which], 50)
+
+    first, later = median(ours, "first"), median(ours, "later")
+    chart_first, chart_later = median(chart, "first"), median(chart, "later")
+    return [
+        Line(
+            f"First load until usable, {line}: to a Dash page with one chart",
+            "≤ 1.5",
+            f"{first:.0f} to {chart_first:.0f} ms (median of {len(ours.times[line, 'first'])})",
+            first / chart_first,
+            1.5,
+        ),
+        Line(
+            f"Later load, {line}: to its own first",
+            "< 1/2",
+            f"{later:.0f} to {first:.0f} ms (the Dash page: {chart_later:.0f} to {chart_first:.0f} ms)",
+            later / first,
+            0.5,
+        ),
+    ]
