@@ -61,7 +61,7 @@ export default {
   draw(element, world, context) {
     const found = subject(world);
     set(element, "data-empty", found ? null : "true");
-    set(element, "data-following", world.look.path === null ? "true" : null);
+    set(element, "data-following", world.look.path === null || world.look.op !== null ? "true" : null);
     if (!found) return;
     const state = /** @type {State} */ (states.get(element));
     const { tap, now } = found;

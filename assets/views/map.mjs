@@ -23,7 +23,7 @@ import { requestName } from "../lib/words.mjs";
  */
 
 /** Rows or keys from which on a map is large. */
-const LARGE = 40;
+const LARGE = 48;
 /** @type {WeakMap<HTMLElement, Stage>} */
 const stages = new WeakMap();
 
@@ -125,11 +125,20 @@ function build(element, { map, other, overview }) {
   for (const pane of [map, other]) pane.caption.append(h("b"), h("span"));
 }
 
-/** @param {World} world @returns {boolean} */
+/** Whether the maps of this run are too large to be read whole, or may become so while it decodes: then they are shown so from its first step.
+ * @param {World} world @returns {boolean} */
 const isLarge = (world) => {
   const at = read.relation(world);
-  return !!at && Math.max(read.rows(world, at.info.query).length, read.rows(world, at.info.key).length) > LARGE;
+  return !!at && Math.max(most(world, at.info.query), most(world, at.info.key)) > LARGE;
 };
+
+/** How many rows of an owner there may come to be. @param {World} world @param {string} owner */
+function most(world, owner) {
+  const rows = read.rows(world, owner).length;
+  if (owner !== "t" || read.phase(world) !== "decode") return rows;
+  const prompt = Math.max(0, ...world.opened.scenario.requests.map((/** @type {any} */ r) => r.target.length));
+  return Math.max(rows, 1 + prompt + world.opened.scenario.policy.limit);
+}
 
 /** Two requests that stand side by side in prefill: the one that is looked at and its neighbour. @param {World} world @returns {[number, number] | null} */
 export function pair(world) {

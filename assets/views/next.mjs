@@ -75,7 +75,8 @@ export default {
     text(head.lastElementChild.firstElementChild, say.policyName(how));
     set(head.lastElementChild, "aria-expanded", String(state.open));
     policy.hidden = !state.open;
-    total.hidden = state.open || read.phase(world) === "prefill"; // nothing is written there
+    total.hidden = state.open;
+    set(total, "data-later", read.phase(world) === "prefill" ? "" : null); // nothing is written there, but its place is kept
     hint.hidden = state.open || read.requestCount(world) > 1;
     if (state.open) drawPolicybar(policy.firstElementChild, how, words.length, able, say.kept(all, how));
     requests(blocks, world, context, state, how);

@@ -96,11 +96,6 @@ function prepare(held, element) {
   held.scene = held.passes ? null : scene(world, width, height);
   if (held.passes) ground(p, held.passes.width, held.passes.height);
   else ground(p, held.scene?.geo.long ? held.scene.geo.width : 0);
-  if (!held.scene) return;
-  const { geo } = held.scene;
-  const middle = Math.round((geo.top + geo.chip + geo.bottom) / 2 - 11);
-  const style = /** @type {any} */ (element.children[1]).style;
-  if (style.top !== `${middle}px`) style.top = `${middle}px`;
 }
 
 /** @param {World} world @param {number} width @param {number} height @returns {Scene | null} */

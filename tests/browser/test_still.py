@@ -1,0 +1,112 @@
+"""Nothing moves while stepping: the box of every region, header and control stays as it was, in every phase."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.session import link
+from app.session.scenario import defaults
+from tests.browser.conftest import Window
+
+pytestmark = pytest.mark.browser
+
+# What has a place of its own. What lies inside a list, a map or a line of time (`MOVING`) comes and goes with the run.
+FIXED = """
+.top, .top > *, .setup, .setup section, .setup .field, .setup .hh, .setup .btn, .setup .link, .request, .request .hh,
+.stage, .deck, .deck-bar, .deck .btn, #phase, #unit, .where, .scrub, .track, .ops, .ops > button,
+.read, .say-line, .say, .say-note, .read-pan, .ribbon-switch, .work, .slot, .view, .ph, .ph > *, .hh, .hh > *,
+.view .seg, .view .seg > *, .view .btn, .view summary, .mask-line, .maskbar, .zoom, .mapbody, .mini-col, .panes, .readout,
+.blocks, .find, .whole, .outcome, .banks, .bank, .bank figcaption, .inspect, .insp, .lock, .formula, .mixture,
+.checks, .checks > *, .todo, .batch-pan, .batch-line, .norms, .clip-set, [data-part], [data-part] > *, .plot, .legend,
+.status, .status > *
+"""
+MOVING = ".track > *, .op-list > *, .pan-space > *, .blocks > *, .norms > *, .arith *, .terms *, .say > *, .where > *"
+WATCH = """([fixed, moving]) => {
+  const name = (e) => `${e.closest('.slot')?.id ?? ''} ${e.tagName.toLowerCase()}.${[...e.classList].join('.')}#${e.id}`;
+  const shown = (e) => e.getClientRects().length > 0 && getComputedStyle(e).visibility === 'visible';
+  const words = (e) => e.matches('p, span, .where, h2, h3, figcaption, .note, .sub') && !e.querySelector('button, input');
+  const box = (e) => {  // how wide words are depends on them alone, where their line is does not
+    const r = e.getBoundingClientRect();
+    return (words(e) ? [r.y, r.height] : [r.x, r.y, r.width, r.height]).map((n) => Math.round(n * 2) / 2);
+  };
+  const found = () => [...document.querySelectorAll(fixed)].filter((e) => shown(e) && !e.closest(moving));
+  const frame = () => new Promise(requestAnimationFrame);
+  const first = new Map(found().map((e) => [e, box(e)])), moved = new Map();
+  const look = (when) => {
+    for (const e of found()) {
+      const [before, now] = [first.get(e), box(e)];
+      if (!before) first.set(e, now);
+      else if (before.some((n, i) => Math.abs(n - now[i]) > 0.5)) moved.set(e, `${when}: ${name(e)} from ${before} to ${now}`);
+    }
+  };
+  window.still = async (times, act) => {
+    for (let i = 0; i < times; i++) {
+      const { at, stage } = lookback.store.world.moved, op = lookback.store.world.look.op;
+      const same = ({ moved, look } = lookback.store.world) => moved.at === at && moved.stage === stage && look.op === op;
+      await act();
+      for (let n = 0; same() && n < 600; n++) await frame();
+      if (same()) throw new Error('no step was made');
+      await frame(), await frame();
+      look(`${i + 1}. ${lookback.store.world.moved.phase} ${lookback.store.world.moved.stage}`);
+    }
+    return { count: first.size, moved: [...moved.values()] };
+  };
+}"""
+SIZES = ((1440, 900), (1280, 720))
+
+
+def _address(architecture: str, **changes: Any) -> str:
+    scenario = {**defaults(architecture).model_dump(mode="json"), **changes}
+    return "/#s=" + link.pack({"v": 1, "scenario": scenario, "log": [], "view": {}})
+
+
+def _still(window: Window, times: int, act: str) -> None:
+    found = window.page.evaluate("([times, act]) => still(times, () => lookback.actions[act]())", [times, act])
+    assert not found["moved"], "\n".join(found["moved"])
+    assert found["count"] > 100
+
+
+@pytest.fixture(params=SIZES, ids=[f"{w}x{h}" for w, h in SIZES])
+def sized(request: pytest.FixtureRequest, blank: Window) -> Window:
+    width, height = request.param
+    blank.page.set_viewport_size({"width": width, "height": height})
+    return blank
+
+
+def _watch(window: Window) -> None:
+    window.page.evaluate("() => document.fonts.ready")
+    window.settled()
+    window.page.evaluate(WATCH, [FIXED, MOVING])
+
+
+def test_decoding_after_a_prompt(sized: Window) -> None:
+    policy = {**defaults("decoder_only").policy.model_dump(mode="json"), "kind": "sample", "temperature": 4.0, "limit": 60}
+    sized.open(_address("decoder_only", policy=policy))
+    _watch(sized)
+    _still(sized, 50, "step")
+
+
+def test_decoding_from_a_source_there_and_back(sized: Window) -> None:
+    sized.open()
+    _watch(sized)
+    steps = 5
+    _still(sized, steps, "step")
+    _still(sized, steps, "back")
+
+
+def test_prefill_by_stages_and_operations(sized: Window) -> None:
+    sized.open(_address("decoder_only", phase="prefill"))
+    for unit, times in (("stage", 4), ("op", 8)):
+        sized.page.evaluate("(unit) => lookback.actions.granularity(unit)", unit)
+        _watch(sized)
+        _still(sized, times, "step")
+
+
+def test_training_by_updates_and_by_stages(sized: Window) -> None:
+    sized.open(_address("encoder_decoder", phase="train"))
+    _watch(sized)
+    _still(sized, 50 if sized.page.viewport_size == {"width": 1440, "height": 900} else 15, "step")
+    sized.page.evaluate("() => lookback.actions.granularity('stage')")
+    _still(sized, 7, "step")
