@@ -132,7 +132,7 @@ const isLarge = (world) => {
   return !!at && Math.max(most(world, at.info.query), most(world, at.info.key)) > LARGE;
 };
 
-/** How many rows of an owner there may come to be. @param {World} world @param {string} owner */
+/** How many rows of an owner there may come to be. @param {World} world @param {"s" | "t"} owner */
 function most(world, owner) {
   const rows = read.rows(world, owner).length;
   if (owner !== "t" || read.phase(world) !== "decode") return rows;

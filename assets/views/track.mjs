@@ -180,7 +180,7 @@ function drawForks(forks, b, world, context) {
   if (way === null) return;
   const name = b.earlier !== null ? msg`Go back to what was read before this` : msg`Go to the branch ${named(next)}, instead of ${b.token || b.title}`;
   text(one, b.earlier !== null ? msg`‹ earlier` : named(next));
-  set(one, "aria-label", name);
+  set(one, "aria-label", b.earlier !== null ? `${one.textContent}: ${name}` : name); // it begins with what is seen, for who speaks to the page
   set(one, "title", name);
   set(one, "disabled", !able(world));
   one.onclick = () => context.send({ kind: "go", moment: way });
