@@ -13,7 +13,7 @@ from typing import Any, assert_never
 
 import torch
 
-from app.session import given, interventions, saving, weights
+from app.session import carried, given, interventions, saving, weights
 from app.session.analyses import analyse
 from app.session.commands import (
     COMMANDS,
@@ -42,6 +42,7 @@ from app.session.events import (
     Analysis,
     Check,
     Event,
+    Notice,
     Refused,
 )
 from app.session.lineage import BUILD, Learner, Snapshots
@@ -192,22 +193,27 @@ class Engine(Moving):
         yield from self._apply(command, self._changed(command.fields), watch)
 
     def _changed(self, fields: dict[str, Any]) -> Scenario:
-        """The scenario with these fields replaced. Another architecture or task brings its own example where none was given."""
+        """The scenario with these fields replaced. Another architecture or task keeps the requests if it can read them, else it
+        brings its own example."""
         now = self.scenario.model_dump(mode="json")
         architecture, task = (fields.get(name, now[name]) for name in ("architecture", "task"))
         same = (architecture, task) == (now["architecture"], now["task"])
         if same or not isinstance(architecture, str) or architecture not in architectures():
             return parse({**now, **fields})
         kept = {k: now[k] for k in ("weights", "seed", "phase", "training", "policy")}
-        fresh = defaults(architecture, fields.get("task")).model_dump(mode="json")
-        return parse({**fresh, **kept, **fields})
+        task = task if "task" in fields or task in architectures()[architecture].tasks else None
+        fresh = defaults(architecture, task)
+        return parse({**fresh.model_dump(mode="json"), **kept, **carried.requests(self.scenario, fresh), **fields})
 
     def _apply(self, command: Command, scenario: Scenario, watch: Sequence[Selector]) -> Iterator[Event]:
         before, place = self.scenario, self.timeline.here.place
         if any(getattr(before, f) != getattr(scenario, f) for f in REBUILD):
-            left = Earlier(before, {name: getattr(self, name) for name in RUN})
+            run = {name: getattr(self, name) for name in RUN}
             yield from self._build(scenario, watch)
-            self.earlier = [*(e.without_run() for e in self.earlier), left]
+            moments = len(run["timeline"].moments)
+            if isinstance(command, Change) and (said := carried.left_behind(before, scenario, command.fields, moments)):
+                yield Notice("left_behind", said, {"kind": "undo"})
+            self.earlier = [*(e.without_run() for e in self.earlier), Earlier(before, run)]
             return
         interventions.refuse_edits(scenario, self.schema.taps, self.widths)
         place = replace(place, scenario=scenario)

@@ -328,7 +328,16 @@ class Notice:
     """Something a person should know: an unknown word, a visible label, a text longer than any trained on, a divergence."""
 
     code: Literal[
-        "unknown_words", "label_visible", "diverged", "ended", "recovered", "stopped", "changed_choice", "not_saved", "longer"
+        "unknown_words",
+        "label_visible",
+        "diverged",
+        "ended",
+        "recovered",
+        "stopped",
+        "changed_choice",
+        "not_saved",
+        "longer",
+        "left_behind",
     ]
     message: str
     offer: dict[str, Any] | None = None  # a command that mends it

@@ -62,12 +62,13 @@ export function kept(all, policy) {
 }
 
 /** The line under the list: what Step does, or how the request ended.
- * @param {any} view */
-export function outcome(view) {
+ * @param {any} view @param {boolean} [recording] in which nothing else can be chosen */
+export function outcome(view, recording = false) {
   if (!view) return "";
   if (view.finished === "eos") return msg`It ended with <eos>. Back, or a click on an earlier moment, goes on from there.`;
   if (view.finished === "limit") return msg`It stopped at the limit. A larger limit lets it go on.`;
   const lead = read.choice(view);
+  if (lead && recording) return msg`The policy takes ${shown(lead.token)}.`;
   return lead ? msg`Step takes ${shown(lead.token)}. Click another word to branch; this path is kept.` : msg`Step computes the first distribution.`;
 }
 

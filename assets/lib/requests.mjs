@@ -120,7 +120,8 @@ export class Requests {
 
   /** What each request would take next. @returns {any[]} */
   leads() {
-    return (this.world?.moved?.requests ?? []).map(choice);
+    const { moved } = this.world ?? {};
+    return (moved?.requests ?? []).map((/** @type {any} */ view) => choice(view) && { ...choice(view), at: `${moved.phase} ${moved.step} ${view.decision_row}` });
   }
 
   /** Why the server does not take a token, under its field. @param {any[]} errors */
@@ -140,11 +141,12 @@ const learned = (world) => (world.moved?.phase ?? world.opened.scenario.phase) =
 /** As much of a request as another one has. @param {any} request @param {Request} like */
 const pick = (request, like) => ("source" in like ? { source: request.source, target: request.target } : { target: request.target });
 
-/** What a change of a request did to its next token, in words; empty where there is nothing to compare. Pure.
+/** What a change of a request did to its next token, in words; empty where there is nothing to compare: another row or step decided
+ * then. Pure.
  * @param {number} i the request @param {any[]} before the candidate that each would take @param {any[]} after */
 export function effectOf(i, before, after) {
   const [old, now] = [before[i], after[i]];
-  if (!old || !now) return "";
+  if (!old || !now || old.at !== now.at) return "";
   const [was, is] = [probability(old.probability), probability(now.probability)];
   if (old.id === now.id) return msg`Next token: ${visible(old.token)}, ${was} before this change, ${is} after it.`;
   return msg`Next token: ${visible(old.token)} ${was} before this change, ${visible(now.token)} ${is} after it.`;

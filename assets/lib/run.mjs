@@ -45,6 +45,8 @@ export class Run {
     /** The run as it was shared last, as a link and as a file. */
     this.shared = { link: "", file: /** @type {any} */ (null) };
     this.session = "";
+    /** Of the run that is shown. */
+    this.architecture = "";
     this.socket = new Socket({
       address: () => this.address(),
       onFrame: (frame) => this.frame(frame),
@@ -130,7 +132,10 @@ export class Run {
     if (Object.keys(this.early).length) this.commands.change(this.early);
     this.early = {};
     const view = this.joining || this.store.world.role === "reader" ? taken(event.view) : {};
-    this.store.set({ look: fitting({ ...this.store.world.look, ...view }, event) });
+    const { look } = this.store.world;
+    const other = !!this.architecture && this.architecture !== event.scenario.architecture; // another model: its own first look
+    this.architecture = event.scenario.architecture;
+    this.store.set({ look: fitting({ ...look, ...(other ? { relation: "" } : {}), ...view }, event) });
   }
 
   /** @param {any} view */

@@ -83,7 +83,7 @@ const TREE = 96;
 /** More lines than this are not listed. */
 const LISTED = 200;
 
-export const linesSheet = () => [h("h2", { class: "h" }, msg`Lines of this run`), h("p", { class: "note" }, msg`Each begins where something else was chosen or set. All of them are kept.`),
+export const linesSheet = () => [h("h2", { class: "h" }, msg`Lines of this run`), h("p", { class: "note" }, msg`Each begins where something else was chosen or set. This session keeps all of them; a link, a scenario file and a replay hold the line that is shown.`),
   h("div", { class: "lines" }, h("canvas", { class: "tree", "aria-hidden": "true" }), h("ol")), h("p", { class: "note" })];
 
 /** Where a moment stands. @param {Node} node @returns {string} */

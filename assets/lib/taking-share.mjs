@@ -53,7 +53,7 @@ export class Share {
 
   allRows() {
     return [
-      this.row(msg`Link`, msg`Set-up, every step and what is looked at.`, this.button(msg`Copy`, () => this.copyLink(), "run", msg`Copy link`)),
+      this.row(msg`Link`, msg`Set-up, the steps of the line that is shown, and what is looked at.`, this.button(msg`Copy`, () => this.copyLink(), "run", msg`Copy link`)),
       this.row(msg`Scenario file`, msg`The same as a file, also where it is too long for a link. Open one here, or drop it on the page.`,
         this.button(msg`Open…`, () => this.file.click(), "writer", msg`Open scenario file`), this.button(msg`Save`, () => this.saveScenario(), "run", msg`Save scenario file`)),
       this.row(msg`Recording`, msg`Every tensor as numbers (safetensors), with path, axes, owner, type, phase and step.`,

@@ -12,6 +12,12 @@ import { counted, msg } from "./language.mjs";
 /** What is loaded, and either the way back to what was shipped or what one should know of it.
  * @param {World} world @param {Checkpoint[]} checkpoints of this architecture @returns {{said: string, note: string, way: Way | null}} */
 export function weightsWords(world, checkpoints) {
+  const found = whatIsLoaded(world, checkpoints);
+  return world.recording ? { ...found, way: null } : found;
+}
+
+/** @param {World} world @param {Checkpoint[]} checkpoints @returns {ReturnType<typeof weightsWords>} */
+function whatIsLoaded(world, checkpoints) {
   const { scenario, weights } = world.opened;
   const updates = world.moved?.updates ?? 0;
   if (updates) {

@@ -35,7 +35,7 @@ export default {
     const shown = shelves(world);
     head(/** @type {any} */ (element.firstElementChild), world, sum, shown);
     /** @type {any[]} */
-    const items = [...shown.map((s) => ({ ...s, key: `${s.request} ${s.id}` })), ...(all.length ? [{ key: read.phase(world) === "prefill" ? "work" : "line" }] : [])];
+    const items = [...shown.map((s) => ({ ...s, key: `${s.request} ${s.id} ${roles(s).join("")}` })), ...(all.length ? [{ key: read.phase(world) === "prefill" ? "work" : "line" }] : [])];
     const place = /** @type {any} */ (element.children[1]);
     list(place, items, (item) => item.key, figureElement);
     const pictures = items.map((item, i) => (item.key === "line" ? line(place.children[i], world, sum) : item.key === "work" ? passWork(place.children[i], world) : bank(place.children[i], world, item)));
@@ -75,13 +75,15 @@ function update(element, world) {
   });
 }
 
+/** What is kept of a row: keys, values, or a memory of another kind. @param {Shelf} s */
+const roles = (s) => [...new Set(s.lines.map((l) => l.role))];
+
 /** @param {any} item @returns {HTMLElement} */
 function figureElement(item) {
   const canvas = h("canvas", { role: "img" });
   if (item.key === "line") return h("figure", { class: "bank line" }, h("figcaption", null, h("b", null, msg`Bytes by step`), h("span", { class: "sub" }), h("i", { class: "pv f" })), canvas);
   if (item.key === "work") return h("figure", { class: "bank line" }, h("figcaption", null, h("b", null, msg`Work in this pass`)), canvas);
-  const roles = [...new Set(item.lines.map((/** @type {Line} */ l) => l.role))];
-  return h("figure", { class: "bank" }, h("figcaption", null, roles.map((r) => h("i", { class: `tag ${r}` }, String(r).toUpperCase())), h("b"), h("span", { class: "sub" })), canvas);
+  return h("figure", { class: "bank" }, h("figcaption", null, roles(item).map((r) => h("i", { class: `tag ${r}` }, String(r).toUpperCase())), h("b"), h("span", { class: "sub" })), canvas);
 }
 
 const LINES = 6; // that a cell can show one over the other

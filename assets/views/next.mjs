@@ -83,7 +83,7 @@ export default {
     rest(find, all, rowsOf(read.requestCount(world)), state);
     drawBeside(beside, say.beside(view, words, how));
     output(total, view);
-    text(hint, read.before(world, "logits") ? msg`The operations have not come to the distribution yet.` : say.outcome(view));
+    text(hint, read.before(world, "logits") ? msg`The operations have not come to the distribution yet.` : say.outcome(view, world.recording));
     const seen = `${world.moved?.at} ${read.request(world)}`;
     if (seen === state.seen) return;
     state.seen = seen;

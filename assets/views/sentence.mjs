@@ -60,7 +60,7 @@ function edited(world) {
 }
 
 /** @param {World} world */
-const along = (world) => (world.role === "reader" ? msg`Reading along: what another page does is shown here.` : "");
+const along = (world) => (world.recording ? msg`A recording: one can move in it and look at all of it.` : world.role === "reader" ? msg`Reading along: what another page does is shown here.` : "");
 
 /** @param {World} world */
 function clipping(world) {

@@ -790,3 +790,22 @@ def test_an_edit_inside_a_loop_names_its_step_like_any_row() -> None:
     editing = interventions.edits(one, [0, 0], {})["cell"]
     at = [editing(torch.zeros(2, 3), ("b", "d"), ("t", t)) for t in range(4)]
     assert [float(v.sum()) for v in at] == [0, 0, 27, 0] and (at[2][1] == 9).all()
+
+
+def test_another_architecture_keeps_the_text_that_it_can_read_and_says_what_it_leaves() -> None:
+    engine = opened()
+    mine = [{"source": ["a", "black", "cat"], "target": []}]
+    do(engine, Change(fields={"requests": mine, "masks": [NO_SOURCE_2]}))
+    do(engine, Step())
+    said = [n for n in do(engine, Change(fields={"architecture": "bahdanau"})) if isinstance(n, Notice)]
+    assert engine.scenario.requests[0].source == ("a", "black", "cat")
+    assert [n.message for n in said if n.code == "left_behind"] == [
+        "Not carried over to this architecture: your masks, the steps of this run."
+    ]
+    said = [n for n in do(engine, Change(fields={"architecture": "decoder_only"})) if isinstance(n, Notice)]
+    assert engine.scenario.requests[0].source is None
+    assert [(n.message, n.offer) for n in said if n.code == "left_behind"] == [
+        ("Not carried over to this architecture: your text.", {"kind": "undo"})
+    ]
+    do(engine, Undo())
+    assert engine.scenario.requests[0].source == ("a", "black", "cat")

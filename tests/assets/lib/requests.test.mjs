@@ -9,6 +9,7 @@ test("what a change did to the next token is said in figures", () => {
   assert.equal(effectOf(0, [dort], [court]), "Next token: dort 0.861 before this change, court 0.620 after it.");
   assert.equal(effectOf(0, [dort], [{ ...dort, probability: 0.5 }]), "Next token: dort, 0.861 before this change, 0.500 after it.");
   assert.deepEqual([effectOf(-1, [dort], [court]), effectOf(0, [null], [court])], ["", ""]);
+  assert.equal(effectOf(0, [{ ...dort, at: "decode 2 3" }], [{ ...court, at: "decode 0 1" }]), "", "two rows are not compared");
 });
 
 test("a carried token is put before the chip that it is over, in the line that it is over", () => {

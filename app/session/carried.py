@@ -1,0 +1,62 @@
+"""What a change to another architecture or task carries over, and what it leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from app.session.scenario import Scenario, SpecialToken, Word
+from models import Spec
+from models.catalogue import architectures, tasks
+
+
+def requests(before: Scenario, after: Scenario) -> dict[str, Any]:
+    """The field `requests` as in `before`, if the architecture of `after` can read them: short enough, of the same task or
+    made of words that its task knows."""
+    old, new = (architectures()[s.architecture] for s in (before, after))
+    if old.capabilities.has_source != new.capabilities.has_source or not _short_enough(before, new):
+        return {}
+    if before.task != after.task and not _knows(before, after.task):
+        return {}
+    return {"requests": [r.model_dump(mode="json") for r in before.requests]}
+
+
+def left_behind(before: Scenario, after: Scenario, given: dict[str, Any], moments: int) -> str:
+    """What a run of so many moments leaves behind for another architecture, in words; "" where nothing is. What was `given` with
+    the change was meant."""
+    if before.architecture == after.architecture:
+        return ""
+    named = ("requests", "your text"), ("edits", "edits of tensors"), ("masks", "your masks")
+    gone = [words for field, words in named if field not in given and _lost(before, after, field)]
+    gone += ["the steps of this run"] if moments > 1 else []
+    return f"Not carried over to this architecture: {', '.join(gone)}." if gone else ""
+
+
+def _lost(before: Scenario, after: Scenario, field: str) -> bool:
+    old, new = getattr(before, field), getattr(after, field)
+    if field == "requests":
+        return old != new and [r.model_dump(mode="json") for r in old] not in _examples(before)
+    return bool(old) and not new
+
+
+def _examples(scenario: Scenario) -> list[list[dict[str, Any]]]:
+    """The task's own examples, as single requests: nobody typed them."""
+    source = architectures()[scenario.architecture].capabilities.has_source
+    presets = tasks()[scenario.task].presets
+    return [[{"source": list(p.source) if source and p.source is not None else None, "target": list(p.target)}] for p in presets]
+
+
+def _short_enough(scenario: Scenario, spec: Spec) -> bool:
+    can = spec.capabilities
+    return all(len(r.target) < can.largest_rows and len(r.source or ()) <= can.largest_source for r in scenario.requests)
+
+
+def _knows(scenario: Scenario, task: str) -> bool:
+    """Whether every word of the requests is in that task's vocabularies. What it would not read at all counts as unknown."""
+    known = tasks()[task]
+    source, target = (_words(t for r in scenario.requests for t in getattr(r, side) or ()) for side in ("source", "target"))
+    return not (known.source.unknown(source) if known.source else source) and not known.target.unknown(target)
+
+
+def _words(tokens: Iterable[Word | SpecialToken]) -> list[str]:
+    return [t for t in tokens if isinstance(t, str)]
