@@ -798,14 +798,18 @@ def test_another_architecture_keeps_the_text_that_it_can_read_and_says_what_it_l
     do(engine, Change(fields={"requests": mine, "masks": [NO_SOURCE_2]}))
     do(engine, Step())
     said = [n for n in do(engine, Change(fields={"architecture": "bahdanau"})) if isinstance(n, Notice)]
-    assert engine.scenario.requests[0].source == ("a", "black", "cat")
+    assert _source(engine) == ("a", "black", "cat")
     assert [n.message for n in said if n.code == "left_behind"] == [
         "Not carried over to this architecture: your masks, the steps of this run."
     ]
     said = [n for n in do(engine, Change(fields={"architecture": "decoder_only"})) if isinstance(n, Notice)]
-    assert engine.scenario.requests[0].source is None
+    assert _source(engine) is None
     assert [(n.message, n.offer) for n in said if n.code == "left_behind"] == [
         ("Not carried over to this architecture: your text.", {"kind": "undo"})
     ]
     do(engine, Undo())
-    assert engine.scenario.requests[0].source == ("a", "black", "cat")
+    assert _source(engine) == ("a", "black", "cat")
+
+
+def _source(engine: Engine) -> object:
+    return engine.scenario.requests[0].source
