@@ -36,9 +36,9 @@ class Standing:
     encoding: list[Check] = field(default_factory=list)  # what the encoding's own read satisfies
 
     def remember(self, call: Call) -> None:
-        """Keep this call's recording. Older caches are in the newest one anyway."""
+        """Keep this call's recording. What an older one holds of a cache is in the newest one anyway."""
         for old in self.calls[-1:]:
-            for path in [p for p, r in old.tape.records.items() if r.type == "state"]:
+            for path in [p for p, r in old.tape.records.items() if r.type == "state" and _holds_all(call, p)]:
                 del old.tape.records[path]
         if not self.whole:
             self.calls = []
@@ -77,6 +77,15 @@ class Standing:
         """Keep earlier calls only while all of them together stay small."""
         if len(self.calls) > 1 and sum(c.bytes for c in self.calls) > TAPE_BUDGET:
             self.calls, self.whole = self.calls[-1:], False
+
+
+def _holds_all(call: Call, path: str) -> bool:
+    """Whether a state of this call has the rows of all calls before it, as a cache has, or its own alone, as a loop."""
+    record = call.tape.records.get(path)
+    if record is None:
+        return False
+    rows = next((n for axis, n in zip(record.axes, record.value.shape, strict=True) if axis.rstrip("'") == "t"), None)
+    return call.whole or rows is None or rows > max(call.lengths)
 
 
 def _rows(call: Call) -> int:

@@ -206,12 +206,14 @@ function windowed(g, c) {
 function decision(g, c) {
   const { geo, y, target } = c;
   const at = target.rows.findIndex((p) => p.kind === "next");
-  if (at < 1 || !target.done(at - 1) || !c.share) return;
-  const [x0, x1, bottom] = [geo.x(target.at + at - 1) + geo.slot * 0.84, geo.middle(target.at + at), y.bottom + y.chip / 2];
+  if (at < 1 || target.last < 0 || !c.share) return;
+  const past = target.last < at - 1; // padding lies between: the line goes below it
+  const [x0, x1, bottom] = [geo.x(target.at + target.last) + geo.slot * (past ? 0.5 : 0.84), geo.middle(target.at + at), y.bottom + (past ? y.chip + 5 : y.chip / 2)];
   g.strokeStyle = draw.css("--d");
   g.lineWidth = 2;
   g.beginPath();
-  g.moveTo(x0, bottom);
+  g.moveTo(x0, past ? y.bottom + y.chip : bottom);
+  if (past) g.lineTo(x0, bottom);
   g.lineTo(x1, bottom);
   g.lineTo(x1, y.top + y.chip + 17);
   g.stroke();

@@ -38,7 +38,7 @@ function reading(world, owner, row) {
   const summary = owner === "t" ? tapes.summary(world) : null;
   const first = owner === "t" ? row === 0 : row === firstOf(world);
   if (first) return summary?.start || (summary && !summary.every) ? msg` begins from the summary of the source` : summary ? msg` begins from zeros and reads the summary of the source` : msg` begins from a state of zeros`;
-  return summary?.every ? msg` reads only the state and the summary of the source` : msg` reads only the state`;
+  return summary?.every ? msg` reads only the state and the summary` : msg` reads only the state`;
 }
 
 /** The source row that its loop begins with. @param {World} world */

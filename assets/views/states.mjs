@@ -48,8 +48,8 @@ export default {
       h("div", { class: "states-line" },
         h("span", { class: "scale div" }, h("span"), h("i"), h("span"), h("button", { class: "link", type: "button", title: msg`Fit the scale to what is shown` }, msg`fit`)),
         h("span", { class: "scale seq" }, h("span", null, "0"), h("i"), h("span", null, msg`1 gates`)),
-        form("carried", msg`carried`), form("remade", msg`remade each step`),
-        h("span", { class: "measured" }, h("span", { title: msg`‖∂s/∂s₋₁‖: the largest factor by which this step can stretch a small change of the state before it (spectral norm, by autograd)` }), h("button", { class: "link", type: "button" }))),
+        h("span", { class: "measured" }, h("span", { title: msg`‖∂s/∂s₋₁‖: the largest factor by which this step can stretch a small change of the state before it (spectral norm, by autograd)` }), h("button", { class: "link", type: "button" })),
+        form("carried", msg`carried`), form("remade", msg`remade each step`)),
     );
     listen(stage);
   },
@@ -120,8 +120,8 @@ function head(head, stage, world, context, again) {
   const s = stage.strips;
   text(title, s?.carries === false ? msg`What each row makes` : msg`What the state holds`);
   const all = tapes.groupsOf(world, tapes.owner(world));
-  const range = s ? msg`units ${s.first}–${Math.min(s.width, s.first + s.units) - 1} of ${s.width}` : "";
-  text(sub, all.length > 1 || !group?.name ? range : `${range}, ${group.name}`);
+  const range = s?.width ? msg`units ${s.first}–${Math.min(s.width, s.first + s.units) - 1} of ${s.width}` : "";
+  text(sub, all.length > 1 || !group?.name ? range : [range, group.name].filter(Boolean).join(", "));
   units.hidden = !s || s.units >= s.width;
   [-1, 1].forEach((way, i) => {
     units.children[i].disabled = !s || (way < 0 ? s.first === 0 : s.first + s.units >= s.width);
@@ -155,7 +155,7 @@ function say(element, stage) {
 
 /** @param {any} line @param {Stage} stage @param {World} world @param {Context} context @param {() => void} again */
 function scales(line, stage, world, context, again) {
-  const [div, seq, carried, , measured] = line.children;
+  const [div, seq, measured, carried] = line.children;
   const group = tapes.shown(world);
   const signed = group?.tapes.filter((t) => !t.gate) ?? [];
   const end = Number(stage.most.toPrecision(2));
@@ -241,7 +241,7 @@ function lockOn(stage, spot) {
 function key(stage, event, point) {
   const s = stage.strips;
   if (!s || event.ctrlKey || event.metaKey || event.altKey) return;
-  const now = s.hover ?? s.locked ?? { tape: 0, row: Math.max(0, s.row), unit: s.first };
+  const now = stage.pointed ?? s.hover ?? s.locked ?? { tape: 0, row: Math.max(0, s.row), unit: s.first };
   const moves = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], PageUp: [0, -s.units], PageDown: [0, s.units] });
   if (moves[event.key]) {
     const [rows, units] = moves[event.key];

@@ -56,3 +56,21 @@ def test_a_recording_that_grew_too_large_is_made_again_the_same(monkeypatch: pyt
     trimmed, _ = stepped(2 * UNPACKED)
     assert [len(trimmed.standing.calls), trimmed.standing.whole] == [1, False]
     assert trimmed.keyframe(EVERYTHING) == whole.keyframe(EVERYTHING)
+
+
+@pytest.mark.parametrize("architecture", ["recurrent", "sutskever_2014", "lstmn"])
+def test_the_states_of_a_loop_stay_row_by_row(architecture: str) -> None:
+    engine = opened(architecture, policy={"limit": 40}, seed=3)
+    watch, told, kept = (Selector(path="*", index={"b": 0}, dtype="f32"),), Reader(), Reader()
+    told.take([engine.keyframe(watch)])
+    for _ in range(2 * UNPACKED):
+        told.take(do(engine, Step(), watch))
+    kept.take([engine.keyframe(watch)])
+    states = [t.path for t in engine.schema.taps if t.type == "state" and t.axes == ("b", "t", "n")]
+    assert states
+    for path in states:
+        np.testing.assert_array_equal(kept.known[0, path], told.known[0, path], err_msg=path)
+        assert kept.known[0, path].shape[1] >= 2 * UNPACKED
+        assert np.isfinite(kept.known[0, path]).all()
+    if architecture == "sutskever_2014":
+        assert np.isfinite(kept.known[0, "encoder.layer0.hidden"]).all(), "the source's states are those of its one call"
