@@ -162,7 +162,7 @@ class Moving(Told):
             moment.first_loss = moment.loss if moment.first_loss is None else moment.first_loss
         elif moment.place.written:
             newest = [w.ids[-1] for w in moment.place.written if len(w.ids) == moment.place.decided]
-            moment.label = " ".join(words[id] for id in newest)
+            moment.label = "·".join(words[id] for id in newest)
 
     def _back(self, watch: Sequence[Selector]) -> Iterator[Event]:
         parent = self.timeline.here.parent

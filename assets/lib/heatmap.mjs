@@ -54,7 +54,7 @@ export function geometry(width, height, o) {
  * @property {(row: number, column: number) => boolean} [marked] cells with a mark: their number was set
  * @property {number} [rail] a row with a rail: it decides
  * @property {number} [gap] between cells, px
- * @property {boolean} [values] print values in cells of more than 30 px
+ * @property {boolean} [values] print values in cells that have room for them
  * @property {(value: number) => string} [format]
  * @property {{row: number, column: number} | null} [selected] @property {{row: number, column: number} | null} [hover]
  * @property {string[]} [rowLabels] @property {string[]} [rowNotes] behind a row's label @property {string[]} [columnLabels]
@@ -105,9 +105,11 @@ function columnLabels(g, geo, o) {
     const x = box.x + box.w / 2;
     if (x < geo.left - 1 || x > geo.right + 1) return;
     font(g, on ? 700 : 520, 12.5, true);
-    if (!narrow) text = clip(g, text, 2 * Math.floor(geo.cellWidth / 2) - 2); // in steps, so that a zoom measures few
+    const room = 2 * Math.floor(geo.cellWidth / 2) - 2; // in steps, so that a zoom measures few
+    if (geo.cellWidth < 44) font(g, on ? 700 : 520, 10.5, true);
+    if (!narrow) text = clip(g, clip(g, text, room) === text ? text : (/^\d+(?= )/.exec(text)?.[0] ?? text), room); // a number says more than half a word
     if (on) wash(g, role, narrow ? x - 9 : x - geo.cellWidth / 2 + 2, narrow ? 2 : geo.top - 27, narrow ? 18 : geo.cellWidth - 4, narrow ? geo.top - 4 : 24);
-    const style = { weight: on ? 700 : 520, size: narrow ? 11 : 12.5, mono: true, color: on ? `--${role}` : "--ink-2" };
+    const style = { weight: on ? 700 : 520, size: narrow ? 11 : geo.cellWidth < 44 ? 10.5 : 12.5, mono: true, color: on ? `--${role}` : "--ink-2" };
     if (!narrow) return label(g, text, x, geo.top - 15, { ...style, align: "center" });
     g.save();
     g.translate(x, geo.top - 6);

@@ -36,7 +36,7 @@ export function drawMinis(element, world, context, values, bin, scale) {
   // The mask is that of a layer: asked for once, not by each head. Whether a number is there is left to the numbers.
   const grounds = Array.from({ length: layers }, (_, layer) => layerGround(world, at.info, layer, bin));
   if (element.dataset.at !== `${at.layer} ${at.head}`) queueMicrotask(() => inSight(element, `${at.layer} ${at.head}`));
-  list(element, places(layers, heads), (_, i) => `${i} ${heads}`, (o) => ("name" in o ? h("span", null, o.name) : h("button", { class: "mini", type: "button" }, h("canvas", { "aria-hidden": "true" }))), (button, o) => {
+  list(element, places(layers, heads), (_, i) => `${i} ${heads}`, (o) => ("name" in o ? h("span", { class: o.head ? "head" : null }, o.name) : h("button", { class: "mini", type: "button" }, h("canvas", { "aria-hidden": "true" }))), (button, o) => {
     if ("name" in o) return;
     set(button, "aria-pressed", String(o.layer === at.layer && o.head === at.head));
     set(button, "aria-label", msg`Layer ${o.layer + 1} head ${o.head + 1}`);
@@ -46,10 +46,10 @@ export function drawMinis(element, world, context, values, bin, scale) {
   });
 }
 
-/** Names of heads above, of layers beside. @param {number} layers @param {number} heads @returns {({name: string} | {layer: number, head: number})[]} */
+/** Names of heads above, of layers beside. @param {number} layers @param {number} heads @returns {({name: string, head: boolean} | {layer: number, head: number})[]} */
 const places = (layers, heads) => [
-  { name: "" }, ...Array.from({ length: heads }, (_, i) => ({ name: `H${i + 1}` })),
-  ...Array.from({ length: layers }, (_, layer) => [{ name: `L${layer + 1}` }, ...Array.from({ length: heads }, (_, head) => ({ layer, head }))]).flat(),
+  { name: "", head: true }, ...Array.from({ length: heads }, (_, i) => ({ name: `H${i + 1}`, head: true })),
+  ...Array.from({ length: layers }, (_, layer) => [{ name: `L${layer + 1}`, head: false }, ...Array.from({ length: heads }, (_, head) => ({ layer, head }))]).flat(),
 ];
 
 /** @param {World} world @param {any} info @param {number} layer @param {number} bin */
@@ -73,5 +73,5 @@ function corners(state, top, left, bottom, right) {
 function inSight(element, name) {
   element.dataset.at = name;
   const on = /** @type {HTMLElement | null} */ (element.querySelector("[aria-pressed=true]"));
-  if (on) element.scrollTop = within(element.scrollTop, element.clientHeight, on.offsetTop - 4, on.offsetTop + on.offsetHeight + 4);
+  if (on) element.scrollTop = within(element.scrollTop, element.clientHeight, on.offsetTop - 20, on.offsetTop + on.offsetHeight + 4);
 }

@@ -69,7 +69,7 @@ export default {
     offers(todo, world, form, able, send);
     form.draw(world);
     entries(ul, all, world, context, able, send);
-    text(effectLine, effect(world));
+    text(effectLine, all.length || read.phase(world) === "train" ? effect(world) : ""); // what masks do is said by the sentence and the candidates
   },
 };
 
