@@ -99,7 +99,7 @@ def of_catalogue() -> set[str]:
     found |= {task["name"] for task in given["tasks"]}
     for spec in architectures().values():
         found |= {spec.name, spec.family, spec.summary, *(r.title for r in spec.relations)}
-    return found | set(_of_fields(controls.fields(given)))
+    return found | set(_of_fields(controls.fields(given))) | {"masks", "edits"}  # what a moment says that it was set anew
 
 
 def _of_fields(fields: Any) -> Iterator[str]:
@@ -107,7 +107,7 @@ def _of_fields(fields: Any) -> Iterator[str]:
         for field in group:
             yield from (field["title"], field["why"], *(c["label"] for c in field.get("choices", ())))
             if not field["path"].startswith(("config.", "seed")):
-                yield field["path"].split(".")[1].replace("_", " ") + " {0}"  # how a moment says that it was set anew
+                yield field["path"].split(".")[1].replace("_", " ") + " {0}"
 
 
 # --- the server's sentences --------------------------------------------------------------------------------------------------

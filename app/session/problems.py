@@ -72,11 +72,18 @@ def _sides(error: Any) -> tuple[Any, str]:
             return shorten(value), f"at most {more['max_length']} characters"
         case "string_too_short":
             return value, f"at least {more['min_length']} characters"
+        case "greater_than_equal":
+            return shorten(value), f"at least {more['ge']}"
+        case "greater_than":
+            return shorten(value), f"above {more['gt']}"
+        case "less_than_equal":
+            return shorten(value), f"at most {more['le']}"
+        case "less_than":
+            return shorten(value), f"below {more['lt']}"
         case "finite_number":
             return str(value), "a finite number"
         case "literal_error":
             return shorten(value), more["expected"].replace("'", "")
     if kind.endswith(("_type", "_parsing")) and kind.rsplit("_", 1)[0] in _TYPES:
         return shorten(value), _TYPES[kind.rsplit("_", 1)[0]]
-    allowed = error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    return shorten(value), allowed.replace("greater than or equal to", "at least").replace("less than or equal to", "at most")
+    return shorten(value), error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")

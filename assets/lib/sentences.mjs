@@ -2,10 +2,10 @@
 /** Sentences that come whole from the server, in the page's language: a sentence is found among the keys of the language, which hold
  * {0}, {1}, ... where the server put something in. What was put in is translated in its turn, unless it was quoted. Pure. */
 
-/** @typedef {{fits: RegExp, order: number[], quoted: boolean[], key: string, fixed: number}} Pattern */
+/** @typedef {{key: string, fixed: string[], order: number[], quoted: boolean[], size: number, fits?: RegExp}} Pattern */
 
 /** A key with fewer fixed letters than this fits too much to mean anything ("{0}: {1}"). */
-const FEWEST = 2;
+const FEWEST = 3;
 /** Sentences that are remembered. */
 const KEPT = 2000;
 
@@ -22,8 +22,8 @@ export function sentences(words) {
     if (list) return list;
     patterns ??= compiled(Object.keys(words));
     for (const pattern of patterns) {
-      const parts = pattern.fits.exec(english);
-      if (parts) return refilled(words[pattern.key], pattern, parts.slice(1), say);
+      const parts = partsOf(english, pattern);
+      if (parts) return refilled(words[pattern.key], pattern, parts, say);
     }
     return english;
   };
@@ -40,7 +40,7 @@ export function sentences(words) {
 
 /** Those with the most fixed text first: they say the most. @param {string[]} keys @returns {Pattern[]} */
 function compiled(keys) {
-  return keys.filter((key) => key.includes("{0}")).map(pattern).filter((p) => p.fixed >= FEWEST).sort((a, b) => b.fixed - a.fixed);
+  return keys.filter((key) => key.includes("{0}")).map(pattern).filter((p) => p.size >= FEWEST).sort((a, b) => b.size - a.size);
 }
 
 /** @param {string} key @returns {Pattern} */
@@ -49,9 +49,22 @@ function pattern(key) {
   const fixed = pieces.filter((_, i) => i % 2 === 0);
   const order = pieces.filter((_, i) => i % 2).map(Number);
   const quoted = order.map((_, i) => fixed[i].endsWith("“") && fixed[i + 1].startsWith("”"));
+  return { key, fixed, order, quoted, size: fixed.join("").replace(/[^\p{L}]/gu, "").length };
+}
+
+/** What was put in, or null where the sentence is another one. Most are told by how they begin and end.
+ * @param {string} english @param {Pattern} pattern @returns {string[] | null} */
+function partsOf(english, pattern) {
+  const { fixed, quoted } = pattern;
+  if (!english.startsWith(fixed[0]) || !english.endsWith(fixed[fixed.length - 1])) return null;
+  pattern.fits ??= expression(fixed, quoted);
+  return pattern.fits.exec(english)?.slice(1) ?? null;
+}
+
+/** @param {string[]} fixed @param {boolean[]} quoted */
+function expression(fixed, quoted) {
   const plain = fixed.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const source = plain.reduce((all, text, i) => `${all}${quoted[i - 1] ? "([^”]+)" : "(.+?)"}${text}`);
-  return { fits: new RegExp(`^${source}$`, "s"), order, quoted, key, fixed: fixed.join("").replace(/[^\p{L}]/gu, "").length };
+  return new RegExp(`^${plain.reduce((all, text, i) => `${all}${quoted[i - 1] ? "([^”]+)" : "(.+?)"}${text}`)}$`, "s");
 }
 
 /** @param {string} text @param {Pattern} pattern @param {string[]} parts @param {(english: string) => string} say */

@@ -59,7 +59,9 @@ export function destination(place, relations) {
 /** The figure of a check; of one that does not apply, why not. Pure. @param {any} check */
 export function measured(check) {
   if (check.status === "does_not_apply") return check.reason || msg`does not apply`;
-  return /^0 of 0\b/.test(check.measured) ? msg`nothing yet` : named(check.measured);
+  if (/^0 of 0\b/.test(check.measured)) return msg`nothing yet`;
+  const of = /^(\S+) of (\S+)$/.exec(check.measured);
+  return of ? msg`${of[1]} of ${of[2]}` : named(check.measured);
 }
 
 /** What is said below a check that is opened. Pure. @param {any} check @returns {string[]} */

@@ -4,12 +4,12 @@
 import { h, list, set, text } from "../lib/dom.mjs";
 import { reading, training } from "../lib/happened.mjs";
 import { held } from "../lib/kept.mjs";
-import { counted, msg, named } from "../lib/language.mjs";
+import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
 import { offerName, place, state } from "../lib/states.mjs";
 import { alone, gateSelectors, loops } from "../lib/tapes.mjs";
 import { age, bytes, figure, number, probability, shown } from "../lib/words.mjs";
-import { destination } from "./checks.mjs";
+import { destination, measured } from "./checks.mjs";
 
 export { offerName, place } from "../lib/states.mjs";
 
@@ -41,7 +41,7 @@ function failing(world) {
   const check = world.checked?.checks.find((/** @type {any} */ c) => c.status === "fail");
   if (!check || !world.moved || world.moved.unreadable) return null;
   const look = destination(check.place, world.opened?.relations ?? []);
-  return { text: msg`✕ This check fails: ${check.claim} (${named(check.measured)}).`, action: look && { name: msg`Show where`, look } };
+  return { text: msg`✕ This check fails: ${check.claim} (${measured(check)}).`, action: look && { name: msg`Show where`, look } };
 }
 
 /** What the edits at taps (and the masks) changed in the decision.

@@ -154,6 +154,7 @@ def blank(context: BrowserContext, server: Server) -> Iterator[Window]:
     window = Window(context.new_page(), server.address)
     yield window
     window.page.evaluate("() => localStorage.clear()")
+    context.clear_cookies()
     for page in context.pages:
         page.close()
     assert window.problems == []
