@@ -115,7 +115,7 @@ def _of_fields(fields: Any) -> Iterator[str]:
 # Modules that speak to programs, to whoever runs the server, or in files that are data.
 NOT_SHOWN = {
     "app/cli.py", "app/main.py", "app/settings.py",
-    "app/server/admission.py", "app/server/reference.py", "app/server/wire.py",
+    "app/server/admission.py", "app/server/keeping.py", "app/server/reference.py", "app/server/wire.py",
     "app/session/headless.py", "app/session/journal.py", "app/session/link.py", "app/session/measures.py",
     "app/session/describing.py", "models/__init__.py", "models/parts/read.py", "models/parts/tap.py",
 }  # fmt: skip
