@@ -86,7 +86,8 @@ const acts = {
   startNew: () => location.assign(location.pathname),
   nextTheme: () => actions.nextTheme(), speak: () => speak(document.getElementById(data.ids.LANGUAGE)?.dataset.language ?? ""), retry: () => run.socket.connect(), share: () => share.open(), help: () => help(),
 };
-addEventListener("click", (event) => acts[/** @type {any} */ (event.target).closest?.("[data-act]")?.dataset.act]?.());
+// Before Mantine looks at the click, which takes it 2 ms: meanwhile the server works.
+addEventListener("click", (event) => acts[/** @type {any} */ (event.target).closest?.("[data-act]")?.dataset.act]?.(), true);
 
 /** @param {string} id @returns {Promise<void>} once Dash has made the layout */
 function present(id) {

@@ -73,7 +73,7 @@ export class SetUp {
   changed(parts) {
     const { world } = this.actions;
     if (parts.includes("opened") && world.opened) this.opened(world);
-    if (parts.some((p) => ["opened", "refused", "set-up", "moved"].includes(p))) this.show();
+    if (parts.some((p) => ["opened", "refused", "set-up"].includes(p))) this.show(); // a step changes nothing that is set here
     if (parts.includes("refused")) this.refusals(world.refused ?? []);
     if (parts.includes("opened") || parts.includes("moved")) this.tellWeights();
   }
