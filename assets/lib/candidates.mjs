@@ -98,6 +98,15 @@ export function factorLine(view) {
   return `${all.map((f) => `${shown(f.token)} ${figure(f.logP, 2)}`).join(" + ")} = ${msg`${figure(number(view.log_probability), 2)} nats`}`;
 }
 
+/** As much of the end of that line as so many characters hold: the newest factors and the sum.
+ * @param {any} view @param {number} room @returns {string} */
+export function factorTail(view, room) {
+  const all = factorLine(view).split(" + ");
+  const from = (/** @type {number} */ i) => (i ? "… + " : "") + all.slice(i).join(" + ");
+  const first = all.findIndex((_, i) => from(i).length <= room);
+  return from(first < 0 ? all.length - 1 : first);
+}
+
 /** What is left away in "unedited", in words. @param {string[]} without */
 export function unedited(without) {
   if (without.length > 1) return msg`without edits and your masks`;

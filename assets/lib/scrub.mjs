@@ -4,8 +4,8 @@
 import { h, list, set } from "./dom.mjs";
 
 /** What the bar shows: so many places, the moment and the name of each, where the run stands; seen: the first and the last that the
- * timeline shows.
- * @typedef {{count: number, moment: (i: number) => number, said: (i: number) => string, at: number, seen: [number, number], marks: {at: number, kind: "pass" | "fork" | "stop"}[], able: boolean}} Shown */
+ * timeline shows; over: where each place lies, from 0 to 1, so that it stands over its block; null: all are as far from each other.
+ * @typedef {{over: number[] | null, count: number, moment: (i: number) => number, said: (i: number) => string, at: number, seen: [number, number], marks: {at: number, kind: "pass" | "fork" | "stop"}[], able: boolean}} Shown */
 
 /** @param {{name: () => string, go: (id: number) => Promise<void>}} o go resolves when nothing waits any more @returns {{element: HTMLElement, show: (shown: Shown) => void}} */
 export function scrubber({ name, go }) {
@@ -13,7 +13,7 @@ export function scrubber({ name, go }) {
   const ground = h("span", { class: "scrub-ground" }, h("span", { class: "scrub-rail" }, done), seen, marks, mark);
   const element = h("div", { class: "scrub", role: "slider", tabindex: 0 }, ground);
   /** @type {Shown} */
-  let now = { count: 0, moment: () => 0, said: () => "", at: 0, seen: [0, 0], marks: [], able: false };
+  let now = { over: null, count: 0, moment: () => 0, said: () => "", at: 0, seen: [0, 0], marks: [], able: false };
   /** Where a person has dragged to, until it is shown. @type {number | null} */
   let wanted = null;
   /** @type {DOMRect | null} */
@@ -31,7 +31,7 @@ export function scrubber({ name, go }) {
     });
   };
   const paint = () => {
-    const share = (/** @type {number} */ i) => (now.count > 1 ? (100 * i) / (now.count - 1) : 0);
+    const share = (/** @type {number} */ i) => 100 * placeOf(now, i);
     const at = wanted ?? now.at;
     style(mark, "left", `${share(at)}%`);
     style(done, "width", `${share(at)}%`);
@@ -46,7 +46,7 @@ export function scrubber({ name, go }) {
     set(element, "aria-valuetext", said);
     set(element, "title", said);
   };
-  const under = (/** @type {PointerEvent} */ event) => box && to(Math.round(((event.clientX - box.left) / Math.max(1, box.width)) * (now.count - 1)));
+  const under = (/** @type {PointerEvent} */ event) => box && to(nearest(now, (event.clientX - box.left) / Math.max(1, box.width)));
   element.onpointerdown = (/** @type {PointerEvent} */ event) => {
     if (event.button !== 0) return;
     box = ground.getBoundingClientRect();
@@ -77,6 +77,15 @@ export function scrubber({ name, go }) {
       paint();
     },
   };
+}
+
+/** Where a place lies on the bar, from 0 to 1. Pure. @param {Pick<Shown, "over" | "count">} shown @param {number} i */
+export const placeOf = ({ over, count }, i) => over?.[i] ?? (count > 1 ? i / (count - 1) : 0);
+
+/** The place that is nearest to a point of the bar. Pure. @param {Pick<Shown, "over" | "count">} shown @param {number} at from 0 to 1 */
+export function nearest(shown, at) {
+  if (!shown.over) return Math.round(at * (shown.count - 1));
+  return shown.over.reduce((best, x, i) => (Math.abs(x - at) < Math.abs(placeOf(shown, best) - at) ? i : best), 0);
 }
 
 /** @param {any} element @param {string} name @param {string} value */

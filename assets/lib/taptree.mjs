@@ -67,7 +67,7 @@ function groups(items, level) {
 /** The branches that lead to a path. @param {string} path */
 export const waysTo = (path) => path.split(".").slice(0, -1).map((_, i, all) => all.slice(0, i + 1).join("."));
 
-/** @type {WeakMap<HTMLElement, {open: Set<string>, query: string, at: string, world: World | null, shown: string}>} */
+/** @type {WeakMap<HTMLElement, {open: Set<string>, query: string, at: string, world: World | null, shown: string, model: string}>} */
 const states = new WeakMap();
 
 /** The panel, closed. @param {Context} context */
@@ -76,7 +76,7 @@ export function tree(context) {
     h("input", { type: "search", class: "search", placeholder: msg`Search: cross weights, t', mask …`, "aria-label": msg`Search tensors by path, axes or type` }),
     h("p", { class: "note", "aria-live": "polite" }),
     h("ul", { class: "tap-list", role: "tree", "aria-label": msg`Tensors`, "data-arrows": true }));
-  const state = { open: new Set(["decoder", "encoder"]), query: "", at: "", world: /** @type {World | null} */ (null), shown: "" };
+  const state = { open: new Set(["decoder", "encoder"]), query: "", at: "", world: /** @type {World | null} */ (null), shown: "", model: "" };
   states.set(panel, state);
   const [input, , ul] = panel.children;
   const again = () => state.world && fill(panel, state.world, context);
@@ -138,6 +138,9 @@ function keys(event, ul, state, context, again) {
 export function drawTree(panel, world, context, opened = false) {
   const state = states.get(panel);
   if (!state || panel.hidden) return;
+  const model = world.opened?.scenario?.architecture;
+  if (state.model !== model) panel.firstElementChild.value = state.query = ""; // what was searched for was another model's
+  state.model = model;
   state.world = world;
   if (opened && world.look.path) for (const way of waysTo(world.look.path)) state.open.add(way);
   const shown = `${world.look.path} ${state.query} ${[...state.open].join()}`;

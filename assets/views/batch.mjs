@@ -50,9 +50,7 @@ export default {
     const line = /** @type {any} */ (element.lastElementChild);
     sequences(line.children[1], world, context);
     const own = world.opened?.scenario?.training?.batch === "mine";
-    const from = world.moved?.train ? (own ? msg`your own sequences` : msg`drawn for this update`) : "";
-    text(line.children[2], uncounted(all) || from);
-    set(line.children[2], "title", from);
+    text(line.children[2], world.moved?.train ? (own ? msg`your own sequences` : msg`drawn for this update`) : "");
     const [sum, mark] = line.lastElementChild.children;
     text(sum, world.moved?.train?.rows?.length ? lossSum(world.moved.train) : msg`no batch yet`);
     mark.hidden = world.moved?.train?.loss == null;
@@ -68,13 +66,6 @@ export default {
     return { columns, rows: each.flatMap((/** @type {any} */ _, /** @type {number} */ i) => lines({ ...world, look: { ...world.look, request: i } }).map((l, t) => [requestName(i), t, l.input, l.label, l.open, l.keys, l.valid, l.counts, l.loss, l.gradient])) };
   },
 };
-
-/** Why not all rows count in the loss, in words; "" where all do. @param {Line[]} all */
-export function uncounted(all) {
-  const out = all.filter((l) => !l.counts).length;
-  if (!out) return "";
-  return counted(out, "{0} row does not count: its label is <pad>, nothing to predict", "{0} rows do not count: their label is <pad>, nothing to predict");
-}
 
 /** @param {Line[]} all */
 function describe(all) {

@@ -17,6 +17,9 @@ import { probability, requestName, shown } from "../lib/words.mjs";
 /** @type {WeakMap<HTMLElement, State>} */
 const states = new WeakMap();
 
+/** Characters of the line of factors that fit beside its name. */
+const FACTORS = 31;
+
 /** Rows of the list: of one request, of each of two, of the one that is looked at among more; the others are one line each. */
 const rowsOf = (/** @type {number} */ count) => (count < 2 ? 8 : 3);
 
@@ -221,5 +224,6 @@ function output(element, view) {
   said.children[2].hidden = !found.value;
   text(said.children[3], found.unedited ? msg`unedited ${found.unedited}` : found.covers);
   set(said, "title", msg`Probability of all that was decided, at temperature 1: ${found.covers}`);
-  text(line.lastElementChild, say.factorLine(view) || "–");
+  text(line.lastElementChild, say.factorTail(view, FACTORS) || "–");
+  set(line, "title", say.factorLine(view));
 }

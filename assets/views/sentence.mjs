@@ -32,7 +32,7 @@ export function note(world) {
   const failed = failing(world);
   if (failed) return { ...failed, text: `${edited(world)} ${failed.text}`.trim(), tone: "bad" };
   if (notice) return { text: notice.message, tone: "", action: notice.offer ? { name: offerName(notice.offer, world.history), command: notice.offer } : null };
-  return { text: edited(world) || along(world) || clipping(world) || waiting(world) || weightsNote(world.opened?.weights, world.moved?.updates ?? 0) || unknownWords(world) || pace(world), tone: "", action: null };
+  return { text: edited(world) || along(world) || [clipping(world) || waiting(world) || weightsNote(world.opened?.weights, world.moved?.updates ?? 0), uncounted(world)].filter(Boolean).join(" ") || unknownWords(world) || pace(world), tone: "", action: null };
 }
 
 /** A check that fails: its claim, its figure and the way to its place.
@@ -70,6 +70,13 @@ function clipping(world) {
   const [factor, norm] = [number(train.clip_factor), figure(number(train.norm))];
   if (factor < 1) return msg`Gradient norm ${norm} is above ${limit}: this update is scaled by ${figure(factor)}.`;
   return limit === null ? msg`Gradient norm ${norm} is not clipped.` : msg`Gradient norm ${norm} is within ${limit}: not clipped.`;
+}
+
+/** Why not every row of the shown sequence counts in the loss.
+ * @param {World} world */
+function uncounted(world) {
+  const out = read.trainRows(world).filter((row) => !row.counts).length;
+  return out ? counted(out, "{0} row does not count: its label is <pad>, there is nothing to predict.", "{0} rows do not count: their label is <pad>, there is nothing to predict.") : "";
 }
 
 /** Between the forward and the backward pass: what is held for it.

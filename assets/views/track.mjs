@@ -83,7 +83,7 @@ export default {
     kept.blocks = placed.blocks;
     drawTrack(track, placed, room, kept, world, context);
     const range = visible(placed.blocks, kept.left, room, all, training);
-    bar.show({ count: all.length, moment: (/** @type {number} */ i) => all[i].node.id, said: (/** @type {number} */ i) => said(all[i], i, all.length), at: all.findIndex((s) => s.state === "now"), seen: range, marks: signs(all, world), able: able(world) });
+    bar.show({ over: training ? null : over(placed.blocks, all, room), count: all.length, moment: (/** @type {number} */ i) => all[i].node.id, said: (/** @type {number} */ i) => said(all[i], i, all.length), at: all.findIndex((s) => s.state === "now"), seen: range, marks: signs(all, world), able: able(world) });
     drawOps(element.querySelector(".ops"), world, context);
     const count = world.look.stops.length;
     entitle(stops.button, count, counted(count, "Play stops at {0} place of yours", "Play stops at {0} places of yours"));
@@ -197,6 +197,14 @@ function visible(blocks, left, room, all, training) {
   const ids = new Set(blocks.filter((b) => b.node !== null && b.left + b.width > left && b.left < left + room).map((b) => b.node));
   const [first, last] = [all.findIndex((s) => ids.has(s.node.id)), all.findLastIndex((s) => ids.has(s.node.id))];
   return first < 0 ? [now, now] : [first, last];
+}
+
+/** Where on the bar each moment stands, over the middle of its block; null where the timeline does not show them all.
+ * @param {Block[]} blocks @param {Stop[]} all @param {number} room @returns {number[] | null} */
+export function over(blocks, all, room) {
+  const inset = 2; // how much further the bar's ground begins than the blocks
+  const found = all.map((s) => blocks.findLast((b) => b.node === s.node.id));
+  return found.every((b) => b && b.left + b.width <= room + 1) ? found.map((b) => (b ? Math.max(0, Math.min(1, (b.left + b.width / 2 - inset) / (room - 2 * inset))) : 0)) : null;
 }
 
 /** Where on the line passes begin, branches leave and Play stops. @param {Stop[]} all @param {World} world */

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { asTable, beside, difference, distribution, factorLine, kept, listed, outcome, policyName, unedited, whole } from "../../../assets/lib/candidates.mjs";
+import { asTable, beside, difference, distribution, factorLine, factorTail, kept, listed, outcome, policyName, unedited, whole } from "../../../assets/lib/candidates.mjs";
 import { requestView } from "../../../assets/lib/reads.mjs";
 import { request, row, world } from "../views/world.mjs";
 
@@ -66,6 +66,7 @@ test("policy, outcome and the whole output in words", () => {
   assert.equal(whole(request({ log_p: null, target: [row("<bos>")] })).covers, "nothing is decided yet");
   assert.equal(factorLine(request()), "le −0.47 + chat −0.22 = −0.69 nats");
   assert.equal(factorLine(request({ log_p: null })), "");
+  assert.deepEqual([99, 28, 1].map((room) => factorTail(request(), room)), [factorLine(request()), "… + chat −0.22 = −0.69 nats", "… + chat −0.22 = −0.69 nats"]);
 });
 
 test("the table holds the whole vocabulary, not rounded", () => {

@@ -61,6 +61,8 @@ test("a long read that is spread is called spread, with the rows that make most 
   assert.match(heard("long", 1), /target row 120 \. spreads over 22 rows, most from sleeps: 11%; <eos> leads/);
 });
 
+const without = (rows) => `${rows.filter((r) => !r.counts).length} rows do not count: their label is <pad>, there is nothing to predict.`;
+
 test("training: the batch, the pass, the hardest row, the gradient, the clipping, the next batch", () => {
   const [{ train }, later] = [recorded("training", 5).moved, recorded("training", 7).moved.train.rows.flat()];
   const [all, rows] = [train.rows.flat(), train.rows[0]];
@@ -76,7 +78,7 @@ test("training: the batch, the pass, the hardest row, the gradient, the clipping
     worst === most ? `${who}, and it sends back the largest gradient.` : `${who}; row ${most} ${rows[most].input} sends back the largest gradient.`,
     `Update 2: 3 sequences, ${later.filter((r) => r.counts).length} of ${later.length} rows count in the loss.`,
   ]);
-  assert.equal(noted("training", 5), `Gradient norm ${train.norm.toFixed(3)} is above 1: this update is scaled by ${train.clip_factor.toFixed(3)}.`);
+  assert.equal(noted("training", 5), `Gradient norm ${train.norm.toFixed(3)} is above 1: this update is scaled by ${train.clip_factor.toFixed(3)}. ${without(rows)}`);
   assert.equal(noted("training", 7), "Weights: random, then 1 update here.");
   assert.equal(noted("random", 1), "Random weights: what is read means nothing yet.");
 });
