@@ -225,7 +225,7 @@ function gutter(g, c) {
   const { geo, y, target, source } = c;
   const [up, down] = [y.top + y.chip / 2, y.bottom + y.chip / 2];
   const bold = { size: 13, weight: 620, color: "--ink" };
-  draw.label(g, source ? msg`Source, target` : msg`Rows`, 0, up - 7, bold);
+  draw.label(g, source && !geo.small ? msg`Source, target` : msg`Rows`, 0, up - 7, bold);
   if (!geo.small) {
     if (source) draw.tag(g, "K", "k", 0, up + 10);
     draw.tag(g, "Q", "q", source ? 19 : 0, up + 10);

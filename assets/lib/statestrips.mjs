@@ -172,9 +172,9 @@ export function spotAt(s, x, y, scrolled) {
 }
 
 /** What one number says: [kind, row and unit, number, norm of its step, the others of its unit].
- * @param {Strips} s @param {Spot} spot @param {"locked" | "preview" | "newest"} kind @returns {string[]} */
+ * @param {Strips} s @param {Spot} spot @param {"locked" | "preview" | "newest" | "hardest" | "last"} kind @returns {string[]} */
 export function readout(s, spot, kind) {
-  const word = { locked: msg`locked`, preview: msg`preview`, newest: msg`newest` }[kind];
+  const word = { locked: msg`locked`, preview: msg`preview`, newest: msg`newest`, hardest: msg`largest loss`, last: msg`last` }[kind];
   const value = (/** @type {number} */ k) => [s.tapes[k].letter, figure(s.value(k, spot.row, spot.unit), 2)];
   const others = s.tapes.map((_, k) => k).filter((k) => k !== spot.tape).map((k) => value(k).join(" ")).join("  ");
   const norm = s.passes?.norms[spot.row];

@@ -45,12 +45,13 @@ export type PlayStop =
 /** What the page looks at. Mirrored with `look`; a plain JSON object of at most 8 KiB. */
 export interface Look {
   request: number;
+  /** A relation's name; of a model without reads "s" or "t": whose states are looked at. */
   relation: string;
   layer: number;
   head: number;
   show: "weights" | "scores" | "mask";
   scale: "linear" | "log";
-  /** A locked cell of the map, or null. */
+  /** A locked cell of the map, or null; of a model without reads a row with one unit of its state. */
   lock: { row: number; key: number } | null;
   /** The tap that the inspector shows, or null for the read of the map. */
   path: string | null;

@@ -7,6 +7,7 @@ import * as about from "../lib/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
 import { drawTree, tree } from "../lib/taptree.mjs";
+import { alone } from "../lib/tapes.mjs";
 import { layout, picture } from "../lib/tensor.mjs";
 import { number } from "../lib/words.mjs";
 
@@ -38,7 +39,7 @@ export function contract(world, tap) {
 export function locked(world, tap) {
   const { lock, path } = world.look;
   if (path) return tap ? [msg`Locked on`, about.nameOf(tap), about.whereOf(world, tap).split(",")[0]] : [msg`Locked on`, path, ""];
-  return lock ? [msg`Locked on`, msg`row ${lock.row} × row ${lock.key}`, ""] : [msg`Following the newest read`, "", ""];
+  return lock ? [msg`Locked on`, msg`row ${lock.row} × row ${lock.key}`, ""] : [alone(world) ? msg`Following the newest state` : msg`Following the newest read`, "", ""];
 }
 
 /** Formulas as elements, made once for each text. @type {Map<string, Element>} */

@@ -148,7 +148,7 @@ function say(element, stage) {
   const s = stage.strips;
   const line = /** @type {any} */ (element.children[2]);
   const spot = s && (s.hover ?? s.locked ?? (s.columns[s.row] === "ok" ? { tape: 0, row: s.row, unit: s.first } : null));
-  const said = s && spot && s.columns[spot.row] !== "later" ? readout(s, spot, s.hover ? "preview" : s.locked ? "locked" : "newest") : [msg`not computed at this moment`, "", "", "", ""];
+  const said = s && spot && s.columns[spot.row] !== "later" ? readout(s, spot, s.hover ? "preview" : s.locked ? "locked" : read.phase(stage.world) !== "train" ? "newest" : read.hardest(stage.world) === null ? "last" : "hardest") : [msg`not computed at this moment`, "", "", "", ""];
   said.forEach((words, i) => text(line.children[i], words));
   set(stage.pan.canvas, "aria-label", msg`States by row and unit. ${said.join(" ")} Left and right choose a row, up and down a unit, Enter locks.`);
 }
