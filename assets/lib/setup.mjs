@@ -231,7 +231,7 @@ export class SetUp {
       const changed = this.later(group).filter((f) => !same(read(this.actions.scenario, f.about.path) ?? f.about.default, f.about.default)).length;
       const summary = /** @type {HTMLElement} */ (more.firstElementChild);
       put(summary, more.open ? msg`Less` : changed ? msg`More, ${changed} changed` : msg`More`);
-      set(summary, "aria-label", more.open ? msg`Fewer fields: ${groupName(group)}` : msg`More fields: ${groupName(group)}`);
+      set(summary, "aria-label", `${summary.textContent}: ${groupName(group)}`);
     }
   }
 }

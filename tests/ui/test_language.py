@@ -36,7 +36,7 @@ def test_nothing_of_the_layout_is_said_past_the_language(monkeypatch: pytest.Mon
     for module in (layout, controls, sections):
         monkeypatch.setattr(module, "say", lambda english, *values: "~")
     said = set(_shown(layout.layout(catalogue())))
-    assert {text for text in said if re.search(r"[A-Za-z]{2}", text)} == {"Lookback", "FR", "Français"}
+    assert {text for text in said if re.search(r"[A-Za-z]{2}", text)} == {"Lookback", "FR", "FR: Français", "Français"}
     assert "~" in said
 
 
