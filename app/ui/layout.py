@@ -175,7 +175,8 @@ def _other_language() -> Component:
     """Named in its own words, for who does not read these."""
     languages = list(LANGUAGES)
     other = languages[(languages.index(chosen()) + 1) % len(languages)]
-    more = {"lang": other, "title": LANGUAGES[other], "aria-label": f"{other.upper()}: {LANGUAGES[other]}", "data-language": other}
+    name = f"{other.upper()}: {LANGUAGES[other]}"
+    more = {"lang": other, "title": LANGUAGES[other], "aria-label": name, "data-language": other}
     return button(other.upper(), "speak", ids.LANGUAGE, name="link", **more)
 
 
