@@ -86,6 +86,9 @@ const acts = {
   startNew: () => location.assign(location.pathname),
   nextTheme: () => actions.nextTheme(), speak: () => speak(document.getElementById(data.ids.LANGUAGE)?.dataset.language ?? ""), retry: () => run.socket.connect(), share: () => share.open(), help: () => help(),
 };
+/** A click on the scenario's name marks all of it, so that typing searches. @param {any} field */
+const markAll = (field) => field?.matches?.(`#${data.ids.PRESET}`) && field.selectionStart === field.selectionEnd && field.select();
+addEventListener("click", (event) => markAll(event.target));
 // Before Mantine looks at the click, which takes it 2 ms: meanwhile the server works.
 addEventListener("click", (event) => acts[/** @type {any} */ (event.target).closest?.("[data-act]")?.dataset.act]?.(), true);
 

@@ -168,7 +168,8 @@ class Spec:
     """One architecture in the catalogue.
 
     build: `(config, source vocabulary size or None, target vocabulary size) -> model`; weights follow torch's global seed.
-    config: a frozen dataclass; every field has a default and `metadata={"title", "why", and "choices" or "low"/"high"}`.
+    config: a frozen dataclass; every field has a default and `metadata={"title", "why", and "choices" or "low"/"high"}`;
+    "when": {other field: value} names what a field needs to mean anything.
     check: `(config) -> list of (field, given, allowed)` for what no single field can say (heads must divide the width).
     formulas: `(config) -> how its taps are computed`, with that config's numbers; a tap without one shows none.
     """

@@ -41,7 +41,8 @@ def tasks() -> dict[str, Task]:
 
 @cache
 def config_schema(config: type) -> list[dict[str, Any]]:
-    """The fields of a Config for the page and the API: name, title, why, type, default, and choices or low and high."""
+    """The fields of a Config for the page and the API: name, title, why, type, default, choices or low and high,
+    and when it applies: the values of other fields that it needs."""
     hints = get_type_hints(config)
     return [
         {
@@ -50,7 +51,7 @@ def config_schema(config: type) -> list[dict[str, Any]]:
             "why": f.metadata.get("why", ""),
             "type": "choice" if "choices" in f.metadata else {bool: "boolean", int: "integer", float: "number"}[hints[f.name]],
             "default": f.default,
-            **{k: f.metadata[k] for k in ("low", "high") if k in f.metadata},
+            **{k: f.metadata[k] for k in ("low", "high", "when") if k in f.metadata},
             **({"choices": list(f.metadata["choices"])} if "choices" in f.metadata else {}),
         }
         for f in dataclasses.fields(config)

@@ -24,7 +24,7 @@ from models.parts import cells
 from models.parts.cells import KINDS, RESETS, UPDATES, CellKind, Recurrence, States, kept_states
 from models.parts.formulas import Formula, p, v
 from models.parts.tap import Tap
-from models.recurrent import setting
+from models.recurrent import GRU, setting
 
 REDUCTIONS = ("final", "projected", "hidden_cell", "endpoints", "mean", "max", "pooled")
 
@@ -34,8 +34,10 @@ class Config:
     """Everything goes through one vector: how it is made, how it is handed over."""
 
     cell: str = setting("lstm", "Cell", "what one step does to the state", choices=KINDS)
-    update: str = setting("carries", "GRU: z near 1", "carries the old state (Cho) or writes (Bahdanau)", choices=UPDATES)
-    reset: str = setting("before", "GRU: reset acts", "before or after the product with U", choices=RESETS)
+    update: str = setting(
+        "carries", "GRU: z near 1", "carries the old state (Cho) or writes (Bahdanau)", choices=UPDATES, when=GRU
+    )
+    reset: str = setting("before", "GRU: reset acts", "before or after the product with U", choices=RESETS, when=GRU)
     layers: int = setting(1, "Layers", "in the encoder and in the decoder", low=1, high=4)
     width: int = setting(96, "State width n", "the summary and every state have this width", low=4, high=128)
     d_token: int = setting(32, "Token width d", "length of a token's vector", low=4, high=128)

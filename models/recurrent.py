@@ -23,6 +23,8 @@ from models.parts.cells import KINDS, RESETS, UPDATES, CellKind, Recurrence, Sta
 from models.parts.formulas import Formula, p
 from models.parts.tap import Tap
 
+GRU = {"cell": "gru"}  # a field that only this cell has
+
 
 def setting(default: Any, title: str, why: str, **allowed: Any) -> Any:
     return field(default=default, metadata={"title": title, "why": why, **allowed})
@@ -33,8 +35,10 @@ class Config:
     """One GRU layer; `truncate` changes what is learned, never what is computed."""
 
     cell: str = setting("gru", "Cell", "what one step does to the state", choices=KINDS)
-    update: str = setting("carries", "GRU: z near 1", "carries the old state (Cho) or writes (Bahdanau)", choices=UPDATES)
-    reset: str = setting("before", "GRU: reset acts", "before or after the product with U", choices=RESETS)
+    update: str = setting(
+        "carries", "GRU: z near 1", "carries the old state (Cho) or writes (Bahdanau)", choices=UPDATES, when=GRU
+    )
+    reset: str = setting("before", "GRU: reset acts", "before or after the product with U", choices=RESETS, when=GRU)
     layers: int = setting(1, "Layers", "each reads the hidden states of the one below", low=1, high=4)
     width: int = setting(64, "State width n", "all that one step hands to the next", low=4, high=128)
     d_token: int = setting(32, "Token width d", "length of a token's vector", low=4, high=128)

@@ -93,6 +93,7 @@ def _kind(schema: Mapping[str, Any]) -> dict[str, Any]:
 def _field(path: str, field: Mapping[str, Any]) -> dict[str, Any]:
     """One field as the page needs it. as: "switch", "choice" (of words), or "number" (of a range, or of a few)."""
     found = {"path": path, "title": say(field["title"]), "why": say(field["why"]), "default": field["default"]}
+    found |= {"when": field["when"]} if "when" in field else {}
     if field["type"] == "boolean":
         return {**found, "as": "switch"}
     if field["type"] == "choice" and isinstance(field["choices"][0], str):

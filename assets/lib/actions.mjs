@@ -260,7 +260,8 @@ export class Actions {
   }
 
   nextTheme() {
-    const all = /** @type {const} */ (["auto", "light", "dark"]);
+    /** @type {("auto" | "light" | "dark")[]} each click is seen */
+    const all = scheme("auto") === "dark" ? ["auto", "light", "dark"] : ["auto", "dark", "light"];
     this.theme(all[(all.indexOf(remembered()) + 1) % all.length]);
   }
 

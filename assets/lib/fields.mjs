@@ -7,7 +7,8 @@ import { allowed, NumberField } from "./numbers.mjs";
 
 /** @typedef {import("./numbers.mjs").Range} Range @typedef {import("./numbers.mjs").Fitting} Fitting */
 /** @typedef {{value: any, label: string}} Choice */
-/** @typedef {Range & {why: string, default: any, as: "number" | "choice" | "switch", choices?: Choice[], more?: boolean}} Description */
+/** @typedef {Range & {why: string, default: any, as: "number" | "choice" | "switch", choices?: Choice[], more?: boolean,
+ * when?: Record<string, any>}} Description when: the values of the fields beside it without which it means nothing */
 /** @typedef {{value: any, fitting?: Fitting | null, pending?: boolean, changed?: boolean}} State of a field: what holds, the only values that go
  * with the other fields, whether a change of it is under way, and whether it differs from the default (else that is seen from its value) */
 /** @typedef {{element: HTMLElement, show: (value: any, fitting: Fitting | null) => void}} Control */

@@ -100,7 +100,7 @@ function columnLabels(g, geo, o) {
   const every = narrow ? Math.ceil(14 / geo.cellWidth) : 1;
   (o.columnLabels ?? []).forEach((text, c) => {
     const on = now === c;
-    if (!on && (c + (o.origin?.column ?? 0)) % every) return;
+    if (!on && ((c + (o.origin?.column ?? 0)) % every || beside(c, now, every))) return;
     const box = geo.box(0, c);
     const x = box.x + box.w / 2;
     if (x < geo.left - 1 || x > geo.right + 1) return;
@@ -126,7 +126,7 @@ function rowLabels(g, geo, o) {
   const every = geo.cellHeight < 12 ? Math.ceil(12 / geo.cellHeight) : 1;
   (o.rowLabels ?? []).forEach((text, r) => {
     const on = now === r;
-    if (!on && (r + (o.origin?.row ?? 0)) % every) return;
+    if (!on && ((r + (o.origin?.row ?? 0)) % every || beside(r, now, every))) return;
     const box = geo.box(r, 0);
     const y = box.y + box.h / 2;
     if (y < geo.top - 1 || y > geo.bottom + 1) return;
@@ -135,6 +135,9 @@ function rowLabels(g, geo, o) {
     rowLabel(g, geo, o, text, o.rowNotes?.[r] ?? "", y, on, (o.state?.(r, 0) ?? "ok") === "later");
   });
 }
+
+/** Whether a label would lie under that of the place that is looked at. Pure. @param {number} at @param {number | undefined} now @param {number} every so many places have one label */
+const beside = (at, now, every) => now !== undefined && Math.abs(at - now) < every;
 
 /** A row's name, and behind it a note: in a column of its own where there is room for one in every row, else close behind.
  * @param {CanvasRenderingContext2D} g @param {Geometry} geo @param {MapOptions} o @param {string} text @param {string} note @param {number} y @param {boolean} on @param {boolean} later */

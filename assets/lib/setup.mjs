@@ -84,6 +84,7 @@ export class SetUp {
     if (scenario.architecture !== this.shown) this.variantOf(scenario.architecture);
     const { opened } = this.actions.world;
     for (const [path, field] of this.fields) {
+      set(field.element, "data-off", !this.means(field));
       if (path === "weights" && opened) {
         field.show({ value: this.loaded(scenario), fitting: this.fitting(path), pending: scenario.weights !== opened.scenario.weights, changed: scenario.weights !== "trained" });
         continue;
@@ -96,6 +97,11 @@ export class SetUp {
     put(this.element("POLICY_LINE"), policyWords(scenario.policy));
     this.redraft();
     set(this.fields.get("training.batch_size")?.element ?? this.element("BATCH"), "hidden", scenario.training?.batch === "mine");
+  }
+
+  /** Whether a field means something beside the values of the others. @param {Field} field */
+  means(field) {
+    return Object.entries(field.about.when ?? {}).every(([name, needed]) => ({ ...this.actions.scenario.config, ...this.draft })[name] === needed);
   }
 
   /** Which weights the control says: those that are loaded, or that were chosen a moment ago. @param {any} scenario */

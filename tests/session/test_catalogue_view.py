@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from app.session.catalogue_view import catalogue
-from models.catalogue import architectures, tasks
+from models.catalogue import architectures, config_schema, tasks
 
 FIELDS = {"id", "name", "family", "inventory", "config_schema", "capabilities", "phases", "taps", "checkpoints", "paper"}
 
@@ -39,3 +39,12 @@ def test_a_task_brings_its_words_and_presets() -> None:
     (translation,) = (t for t in catalogue()["tasks"] if t["id"] == "translation")
     assert "cat" in translation["vocabulary"]["source"] and "chat" in translation["vocabulary"]["target"]
     assert translation["presets"][0]["source"] == ("the", "black", "cat", "sleeps")
+
+
+def test_a_field_says_beside_which_values_it_means_something() -> None:
+    fields = {f["name"]: f for f in config_schema(architectures()["cho_2014"].config)}
+    assert fields["reset"]["when"] == {"cell": "gru"} and "when" not in fields["width"]
+    for spec in architectures().values():
+        schema = {f["name"]: f for f in config_schema(spec.config)}
+        for needed in (f.get("when", {}) for f in schema.values()):
+            assert all(value in schema[name]["choices"] for name, value in needed.items())
