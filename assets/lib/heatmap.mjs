@@ -44,7 +44,7 @@ export function geometry(width, height, o) {
  * @property {number} rows @property {number} columns
  * @property {(row: number, column: number) => number} value NaN where nothing is known
  * @property {(row: number, column: number) => CellState} [state] "ok" if left out
- * @property {{max?: number, diverging?: boolean, decades?: number}} [scale]
+ * @property {{max?: number, diverging?: boolean, root?: boolean, decades?: number}} [scale]
  * @property {number} [left] @property {number} [top] @property {number} [right] @property {number} [bottom] room, px
  * @property {number} [maxCell] @property {number} [cellWidth] @property {number} [cellHeight] @property {number} [shiftX] @property {number} [shiftY] see `geometry`
  * @property {{row: number, column: number}} [origin] what the first row and column are of a larger map

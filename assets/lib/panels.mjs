@@ -11,7 +11,7 @@ import { msg } from "./language.mjs";
  * @typedef {object} Picture what a panel shows
  * @property {number} rows @property {number} columns
  * @property {(row: number, column: number) => number} value @property {(row: number, column: number) => CellState} state
- * @property {{max?: number, diverging?: boolean, decades?: number}} scale
+ * @property {{max?: number, diverging?: boolean, root?: boolean, decades?: number}} scale
  * @property {string[]} rowLabels @property {[string, string]} roles @property {number} left room for the labels, px
  * @property {At | null} selected
  * @property {(at: At | null) => [string, string]} said the two lines, for the cell under the pointer or for none

@@ -286,11 +286,12 @@ export function ribbon(g, x0, y0, x1, y1, width, fill) {
   g.fill();
 }
 
-/** A value's place on a scale, 0..1. Pure. linear: v / max. diverging: 0.5 is zero. log: `decades` below max is 0.
- * @param {number} value @param {{max?: number, diverging?: boolean, decades?: number}} [scale] */
+/** A value's place on a scale, 0..1. Pure. linear: v / max. diverging: 0.5 is zero, and with `root` the square root of the size counts. log: `decades` below max is 0.
+ * @param {number} value @param {{max?: number, diverging?: boolean, root?: boolean, decades?: number}} [scale] */
 export function place(value, scale = {}) {
   const max = scale.max || 1;
-  if (scale.diverging) return 0.5 + 0.5 * Math.sign(value) * Math.min(1, Math.abs(value) / max);
+  const size = Math.min(1, Math.abs(value) / max);
+  if (scale.diverging) return 0.5 + 0.5 * Math.sign(value) * (scale.root ? Math.sqrt(size) : size);
   if (scale.decades) return 1 + Math.log10(Math.max(value, max * 10 ** -scale.decades) / max) / scale.decades;
   return value / max;
 }

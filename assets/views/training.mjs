@@ -211,13 +211,13 @@ function scoreMap(own, world, context) {
   const chosen = locked && key !== null ? { row, column: key } : null;
   const said = (/** @type {{row: number, column: number} | null} */ cell) => scoreWords(cell ?? chosen ?? (top?.largest ?? null), !cell && !chosen, queries.rows, keys.rows, state, value);
   p.picture = {
-    rows: queries.rows.length, columns: keys.rows.length, value, state, scale: { max: own.score || 1, diverging: true }, rowLabels: names(queries), roles: ["q", "k"], left: 70, selected: chosen, said,
+    rows: queries.rows.length, columns: keys.rows.length, value, state, scale: { max: own.score || 1, diverging: true, root: true }, rowLabels: names(queries), roles: ["q", "k"], left: 70, selected: chosen, said,
     described: top?.largest ? msg`Gradient of the scores: largest size ${small(Math.abs(top.largest.value))}` : msg`Gradient of the scores: after backward`,
     chosen: (cell) => context.look({ lock: { row: cell.row, key: cell.column } }),
   };
   show(p);
-  set(/** @type {any} */ (element.children[2].lastElementChild), "data-faint", !!top?.largest && Math.abs(top.largest.value) < own.score / 5);
-  printScale(element, own.score ? `−${tickText(own.score)}` : "", own.score ? `+${tickText(own.score)}` : "", p.bins || msg`signed`, () => {
+  set(/** @type {any} */ (element.children[2].lastElementChild), "data-faint", !!top?.largest && Math.abs(top.largest.value) < own.score / 25);
+  printScale(element, own.score ? `−${tickText(own.score)}` : "", own.score ? `+${tickText(own.score)}` : "", p.bins || msg`signed √`, () => {
     own.score = 0;
     scoreMap(own, world, context);
   });

@@ -21,6 +21,7 @@ test("no cell is larger than it may be, and no room means no cells", () => {
 test("linear, diverging and logarithmic scales", () => {
   assert.equal(place(0.25), 0.25);
   assert.deepEqual([place(0, { diverging: true }), place(-9, { max: 2, diverging: true }), place(1, { max: 2, diverging: true })], [0.5, 0, 0.75]);
+  assert.deepEqual([place(0.02, { max: 2, diverging: true, root: true }), place(-2, { max: 2, diverging: true, root: true })], [0.55, 0]);
   assert.deepEqual([place(1, { decades: 3 }), place(0.001, { decades: 3 }), place(0, { decades: 3 })], [1, 0, 0]);
   assert.ok(Math.abs(place(0.1, { decades: 2 }) - 0.5) < 1e-12);
 });
