@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.datastructures import Headers
 
 from app.session.catalogue_view import catalogue
-from app.ui import controls, language, layout, sections
+from app.ui import controls, language, layout, replay, sections
 
 
 def _shown(component: Any) -> Iterator[str]:
@@ -75,3 +75,13 @@ def test_a_text_is_filled_in_the_language_that_is_spoken(monkeypatch: pytest.Mon
         assert language.say("unknown {0}") == "unknown {0}"
     assert language.say("{0} of {1}", 1, 2) == "1 of 2"
     assert language.chosen() == "en"
+
+
+def test_a_replay_speaks_the_language_of_who_saved_it() -> None:
+    pages = replay.replay_pages(layout.build_dash(FastAPI(), catalogue()), catalogue())
+    with language.speaking("fr"):
+        before = pages()(False)[0].decode()
+        title = language.say("Lookback: a recorded run")
+    assert '<html lang="fr" data-recording>' in before and f"<title>{title}</title>" in before
+    assert title != "Lookback: a recorded run" and '"words": {"' in before
+    assert '<html lang="en" data-recording>' in pages()(False)[0].decode()
