@@ -32,15 +32,15 @@ def setting(default: Any, title: str, why: str, **allowed: Any) -> Any:
 
 @dataclass(frozen=True)
 class Config:
-    """One GRU layer; `truncate` changes what is learned, never what is computed."""
+    """One LSTM layer; `truncate` changes what is learned, never what is computed."""
 
-    cell: str = setting("gru", "Cell", "what one step does to the state", choices=KINDS)
+    cell: str = setting("lstm", "Cell", "what one step does to the state", choices=KINDS)
     update: str = setting(
         "carries", "GRU: z near 1", "carries the old state (Cho) or writes (Bahdanau)", choices=UPDATES, when=GRU
     )
     reset: str = setting("before", "GRU: reset acts", "before or after the product with U", choices=RESETS, when=GRU)
     layers: int = setting(1, "Layers", "each reads the hidden states of the one below", low=1, high=4)
-    width: int = setting(64, "State width n", "all that one step hands to the next", low=4, high=128)
+    width: int = setting(96, "State width n", "all that one step hands to the next", low=4, high=128)
     d_token: int = setting(32, "Token width d", "length of a token's vector", low=4, high=128)
     truncate: int = setting(0, "Truncated BPTT", "gradient crosses at most so many rows; 0: all", low=0, high=128)
 

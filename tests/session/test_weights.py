@@ -105,7 +105,7 @@ def test_another_config_has_no_trained_weights_and_says_so() -> None:
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), random.parameters(), strict=True))
 
 
-@pytest.mark.parametrize("architecture", architectures())
+@pytest.mark.parametrize("architecture", [a for a in architectures() if a != "rctm"])  # RCTM I has none yet: it says so
 def test_a_checkpoint_is_small_and_says_how_it_was_made(architecture: str) -> None:
     shipped = weights.checkpoints(architecture)
     assert shipped
