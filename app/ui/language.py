@@ -1,7 +1,7 @@
 """The language of the page. English stands in the code and is its own key; `assets/lang/` has a file for each other language.
 
 Who asks chooses: `?lang=fr` in the address (which is remembered in a cookie), the cookie, what the browser prefers, or English.
-See docs/decisions/0010-english-is-the-key.md.
+See docs/decisions/0012-english-is-the-key.md.
 """
 
 from __future__ import annotations
