@@ -12,7 +12,7 @@ from typing import Any, NoReturn, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from app.session.commands import COMMANDS, Command
-from app.session.events import Array, Event, Node, Problem, Refused, Row
+from app.session.events import Array, Event, Node, Origin, Problem, Refused, RequestView, Row, RowState, TrainView
 from app.session.problems import refused, shorten
 
 LARGEST_MESSAGE = 64 * 1024
@@ -47,8 +47,12 @@ def _event_text(event: Event) -> tuple[str, list[Array]]:
     def plain(value: Any) -> dict[str, Any]:
         if not is_dataclass(value):
             raise TypeError(f"{type(value).__name__} is no plain value, it cannot be told")
-        if isinstance(value, Row | Node):  # most of a long run's text
+        if isinstance(value, Node):
             return {name: inner for name, inner in vars(value).items() if inner is not None or name == "parent"}
+        if isinstance(value, RequestView):  # its rows are most of a long run's text
+            return {**vars(value), "source": _columns(value.source), "target": _columns(value.target)}
+        if isinstance(value, TrainView):
+            return {**vars(value), "sources": value.sources and [_columns(rows) for rows in value.sources]}
         if not isinstance(value, Array):
             return vars(value)
         arrays.append(value)
@@ -60,6 +64,32 @@ def _event_text(event: Event) -> tuple[str, list[Array]]:
     except ValueError:  # a number that is not finite: rare, so that only such an event pays for the walk
         arrays.clear()
         return encoder.encode(_spell(event, plain)), arrays
+
+
+def _columns(rows: tuple[Row, ...] | None) -> dict[str, Any] | None:
+    """Rows of a strip, column by column: states and origins by their first letters, words of a person by their row's number."""
+    if rows is None:
+        return None
+    named = {
+        name: {i: said for i, row in enumerate(rows) if (said := getattr(row, name)) is not None} for name in ("text", "would")
+    }
+    letters = {name: "".join(getattr(row, name)[0] for row in rows) for name in ("state", "origin")}
+    return {"token": [r.token for r in rows], "id": [r.id for r in rows], **letters, **{k: v for k, v in named.items() if v}}
+
+
+def _rows(columns: dict[str, Any] | None) -> list[dict[str, Any]] | None:
+    """The reverse of `_columns`."""
+    if columns is None:
+        return None
+    whole = [[_LETTERS[name][letter] for letter in columns[name]] for name in ("state", "origin")]
+    named = [[columns.get(name, {}).get(str(i)) for i in range(len(columns["id"]))] for name in ("text", "would")]
+    fields = ("token", "id", "state", "origin", "text", "would")
+    each = zip(columns["token"], columns["id"], *whole, *named, strict=True)
+    return [dict(zip(fields, row, strict=True)) for row in each]
+
+
+# No two states begin with the same letter, and no two origins.
+_LETTERS = {name: {w[0]: w for w in get_args(words)} for name, words in (("state", RowState), ("origin", Origin))}
 
 
 def _spell(value: Any, plain: Any) -> Any:
@@ -116,7 +146,11 @@ def _array(about: dict[str, Any], body: bytes) -> dict[str, Any]:
 
 
 def _with_arrays(event: dict[str, Any], arrays: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Pieces and requests with their arrays in place of the names."""
+    """Pieces and requests with their arrays in place of the names, and strips with their rows in place of columns."""
+    for request in event.get("requests", ()):
+        request.update(source=_rows(request["source"]), target=_rows(request["target"]))
+    if (event.get("train") or {}).get("sources"):
+        event["train"]["sources"] = [_rows(columns) for columns in event["train"]["sources"]]
     beside = [r["unedited"] for r in event.get("requests", ()) if r["unedited"]]
     for holder in (*event.get("pieces", ()), *event.get("requests", ()), *beside):
         for field, named in holder.items():

@@ -92,6 +92,7 @@ class RelationInfo:
 
 
 RowState = Literal["known", "new", "padded", "unknown"]
+Origin = Literal["person", "task", "special", "model", "chosen"]
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class Row:
     token: str
     id: int
     state: RowState
-    origin: Literal["person", "task", "special", "model", "chosen"]
+    origin: Origin
     text: str | None = None  # what was typed when it became <unk>
     would: str | None = None  # what the policy would decide here now, where that differs (after an edit)
 

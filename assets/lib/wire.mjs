@@ -34,8 +34,28 @@ export function decode(buffer) {
   const scales = scalesOf(content);
   const tensors = new Map();
   for (const [name, about] of Object.entries(header)) tensors.set(name, tensor(buffer, 8 + length, about, scales.get(name)));
-  for (const request of content.requests ?? []) place(request, tensors);
+  for (const request of content.requests ?? []) {
+    place(request, tensors);
+    [request.source, request.target] = [rows(request.source), rows(request.target)];
+  }
+  if (content.train?.sources) content.train.sources = content.train.sources.map(rows);
   return { kind, session, epoch: Number(epoch), seq: Number(seq), event: content, tensors };
+}
+
+/** @type {Record<string, string>} */
+const STATES = { k: "known", n: "new", p: "padded", u: "unknown" };
+/** @type {Record<string, string>} */
+const ORIGINS = { p: "person", t: "task", s: "special", m: "model", c: "chosen" };
+
+/** The rows of a strip, which travel column by column.
+ * @param {any} columns @returns {any[] | null} */
+function rows(columns) {
+  if (!columns) return null;
+  const { token, id, state, origin, text = {}, would = {} } = columns;
+  return id.map((/** @type {number} */ n, /** @type {number} */ i) => ({
+    token: token[i], id: n, state: STATES[state[i]], origin: ORIGINS[origin[i]],
+    ...(i in text ? { text: text[i] } : {}), ...(i in would ? { would: would[i] } : {}),
+  }));
 }
 
 /** A request's arrays in place of their names: logits, log_p, and those of its unedited distribution.

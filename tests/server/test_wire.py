@@ -34,6 +34,8 @@ from app.session.events import (
     Pong,
     Problem,
     Reply,
+    RequestView,
+    Row,
     Schema,
     Shared,
     TapInfo,
@@ -315,3 +317,18 @@ def test_a_scenario_fits_a_message() -> None:
 def test_a_watch_names_its_fields() -> None:
     message = parse_message('{"seq": 1, "command": {"kind": "watch", "selectors": [{"path": "a", "index": {"b": 1}}]}}')
     assert message == Ask(1, Watch(selectors=(Selector(path="a", index={"b": 1}),)))
+
+
+def test_rows_of_a_strip_travel_as_columns_and_come_back() -> None:
+    rows = (
+        Row("<bos>", 1, "known", "special"),
+        Row("<unk>", 3, "new", "person", text="zebra"),
+        Row("chat", 65, "padded", "model", would="chien"),
+        Row("", 0, "unknown", "chosen"),
+        Row("le", 11, "known", "task"),
+    )
+    view = RequestView(rows[:2], rows, "", 1, None, (), 0.0, 0.0, ())
+    moved = Moved(0, "decode", 0, "", (), False, (view,), None, (), {}, (), 0.0, 0)
+    frame = encode(moved, "s", 0, 1)
+    assert decode(frame).event == moved
+    assert b'"state\\":\\"knpuk\\"' in frame and b'"origin\\":\\"spmct\\"' in frame

@@ -398,7 +398,7 @@ def test_a_label_in_sight_is_allowed_and_said() -> None:
     do(engine, Step())
     open_ = {"relation": "target_self", "program": "full"}
     said = of(do(engine, masks(open_)), Notice)
-    assert [n.code for n in said] == ["label_visible"] and "its own label" in said[0].message
+    assert [n.code for n in said] == ["label_visible"] and "see their own labels" in said[0].message
     assert not of(do(engine, masks()), Notice)
 
 
