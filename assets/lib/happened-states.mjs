@@ -54,5 +54,5 @@ function keptPart(world, group, row) {
   if (gate && Number.isFinite(share)) return told(many ? parts`the update gates of ${group.name} kept ${said} of its state` : parts`the update gates kept ${said} of it`);
   if (gate) return [];
   const cell = group.tapes.some((t) => t.carried && t.name === "cell");
-  return [part(cell ? msg`no gate forgets: it adds to the cell` : msg`no gate: all of it is made anew`)];
+  return cell ? [part(msg`no gate forgets: it adds to the cell`)] : [];
 }

@@ -26,7 +26,7 @@ def test_the_page_shows_both(tmp_path: Path, context: BrowserContext) -> None:
         expect(window.page.get_by_role("textbox", name="Width n")).to_have_value("32")
         expect(spread).to_have_text("The shown row reads no keys in effect.")
         window.step()
-        expect(window.page.locator("#view-sentence")).to_contain_text("Decode 1")
+        expect(window.page.locator("#view-sentence")).to_contain_text("reads only the state")
         assert window.problems == []
     finally:
         server.stop()

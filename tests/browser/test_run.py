@@ -13,7 +13,7 @@ def test_a_first_visit_finds_a_run_that_is_alive(window: Window) -> None:
     assert window.tokens() == ["<bos>"]
     window.until("document.querySelector('.say').textContent.includes('takes')")
     assert window.page.locator(".cand.lead").inner_text().startswith("le")
-    assert window.page.locator("#weights-line").inner_text().startswith("trained")
+    assert window.page.locator("#weights-line").inner_text().startswith("Trained")
     assert "PyTorch" in window.page.locator("#status").inner_text()
     window.until("location.hash.startsWith('#s=')")
 
@@ -125,7 +125,7 @@ def test_training_moves_the_loss_and_draws_it(window: Window) -> None:
     losses = window.world("curve.loss")
     assert len(set(losses)) == 3
     window.until("document.querySelectorAll('.plot .scatterlayer .trace').length >= 2")
-    assert "then 3 updates here" in window.page.locator("#weights-line").inner_text()
+    assert "Changed here by 3 updates" in window.page.locator("#weights-line").inner_text()
     window.press("Back")
     window.until("lookback.store.world.curve.updates.length === 2")
     assert window.world("curve.loss") == losses[:2]

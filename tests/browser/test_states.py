@@ -50,8 +50,8 @@ def test_the_states_stand_where_the_map_stood_with_the_recorded_numbers(window: 
     hidden = recorded(window, 2, "recurrence.layer0.hidden")
     column = shown["columns"].index("recurrence.layer0.hidden")
     np.testing.assert_allclose(np.array([r[column] for r in shown["rows"]]).reshape(hidden.shape), hidden, atol=1e-4)
-    update = recorded(window, 2, "recurrence.layer0.update").mean(1)
-    np.testing.assert_allclose([r[4] for r in table(window, "chain")["rows"]], update, atol=1e-4)
+    forget = recorded(window, 2, "recurrence.layer0.forget").mean(1)
+    np.testing.assert_allclose([r[4] for r in table(window, "chain")["rows"]], forget, atol=1e-4)
     assert "reads only the state" in window.said()
     choose(window, "encoder_decoder", "encoder–decoder")
     window.step()
@@ -66,9 +66,9 @@ def test_a_number_is_locked_and_the_norms_since_its_row_are_measured(window: Win
     window.page.keyboard.press("ArrowLeft")
     window.page.keyboard.press("ArrowDown")
     window.page.keyboard.press("Enter")
-    window.until("lookback.store.world.look.lock?.key === 1 && lookback.store.world.look.path === 'recurrence.layer0.hidden'")
+    window.until("lookback.store.world.look.lock?.key === 1 && lookback.store.world.look.path === 'recurrence.layer0.cell'")
     row = window.world("look.lock.row")
-    assert window.page.locator(".tname").inner_text() == "hidden"
+    assert window.page.locator(".tname").inner_text() == "cell"
     window.until(f"lookback.store.world.analysis.state_jacobian?.result?.since === {row}")
     (scope,) = window.world("analysis.state_jacobian.result.scopes")
     window.until("document.querySelector('.states-read').textContent.includes('‖J‖')")
