@@ -31,10 +31,11 @@ def test_a_tensor_is_found_by_the_keys_read_cell_by_cell_and_left(window: Window
     page.keyboard.press("Enter")
     window.until("lookback.store.world.look.path === 'decoder.layer1.self.weights'")
     page.wait_for_selector(".pictures figure:nth-child(4)")
-    assert page.locator(".lock").inner_text().startswith("Locked on weights")
+    window.until("document.querySelector('.lock').textContent.startsWith('Locked on weights')")
     page.locator(".pictures").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
+    window.until("document.querySelector('.asked').textContent.startsWith('head 1, t 1')")
     place, value = page.locator(".asked").inner_text().split(": ")
     shown = window.page.evaluate("() => lookback.store.world.values('inspector_values', 0)[0].at(0, 0, 1, 0)")
     assert place == "head 1, t 1 le, t' 0 <bos>"
@@ -42,7 +43,8 @@ def test_a_tensor_is_found_by_the_keys_read_cell_by_cell_and_left(window: Window
     assert window.world("moved.step") == 2, "the arrows walk over cells, they do not step"
     page.keyboard.press("Escape")
     window.until("lookback.store.world.look.path === null")
-    assert page.locator("table.arith").is_visible() and not page.locator(".pictures").is_visible()
+    page.wait_for_selector("table.arith")
+    page.wait_for_selector(".pictures", state="hidden")
 
 
 def test_the_tree_is_walked_by_the_keys(window: Window) -> None:
