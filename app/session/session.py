@@ -13,14 +13,14 @@ from typing import Any
 
 from app.session.answers import Clients
 from app.session.audience import Audience, Connection, Role
-from app.session.commands import ANYONE, Cancel, Command, Fetch, Look, Open, Pause, Share, Watch
+from app.session.commands import ANYONE, Analyse, Cancel, Command, Fetch, Look, Open, Pause, Share, Watch
 from app.session.events import Pong, Problem, Reply
 from app.session.journal import NOTHING, Saved
 from app.session.services import Services
 from app.session.worker import Worker
 
 MOST_WAITING = 32  # commands of one connection
-WHILE_PLAYING = (Watch, Fetch, Share, Look)  # these do not move the run, so that they need not stop it
+WHILE_PLAYING = (Watch, Fetch, Share, Look, Analyse)  # these do not move the run, so that they need not stop it
 
 
 class Session:

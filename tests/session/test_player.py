@@ -70,9 +70,18 @@ async def test_playing_stops_where_the_loss_runs_away() -> None:
         assert steps(page)[-1] == 2
 
 
-@pytest.mark.parametrize(
-    "command", [Step(), Pause(), Back(), Reset(), Analyse(name="a", arguments={"ticks": 1})], ids=lambda c: c.kind
-)
+async def test_an_analysis_does_not_stop_playing() -> None:
+    """A check may measure itself while somebody presses Play."""
+    async with session() as (_, page):
+        await page.done(Play(rate=20))
+        await page.done(Analyse(name="a", arguments={"ticks": 1}))
+        before = len(steps(page))
+        while len(steps(page)) < before + 3:
+            await page.until(Moved)
+        await page.done(Pause())
+
+
+@pytest.mark.parametrize("command", [Step(), Pause(), Back(), Reset()], ids=lambda c: c.kind)
 async def test_another_command_stops_playing_and_is_done(command: Command) -> None:
     async with session() as (_, page):
         await page.done(Play(rate=60))
