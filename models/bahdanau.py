@@ -23,8 +23,8 @@ from models.parts.cells import KINDS, RESETS, UPDATES, CellKind, Recurrence, Sta
 from models.parts.formulas import Formula, p
 from models.parts.reading import WEIGHTS, Memory, Read, Reading, ReadingState, read_formulas, reading_spec
 from models.parts.scores import Additive
+from models.parts.settings import setting
 from models.parts.tap import Tap
-from models.recurrent import setting
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from models import Capabilities, Inputs, Outputs, Rows, Spec
 from models.parts import cells
 from models.parts.cells import KINDS, RESETS, UPDATES, CellKind, Recurrence, States, kept_states
 from models.parts.formulas import Formula, p, v
+from models.parts.settings import GRU, setting
 from models.parts.tap import Tap
-from models.recurrent import GRU, setting
 
 REDUCTIONS = ("final", "projected", "hidden_cell", "endpoints", "mean", "max", "pooled")
 

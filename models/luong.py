@@ -34,8 +34,8 @@ from models.parts.reading import (
     step_softmax,
 )
 from models.parts.scores import LUONG_SCORES, make_scorer
+from models.parts.settings import setting
 from models.parts.tap import Tap
-from models.recurrent import setting
 
 ALIGNMENTS = ("global", "local_m", "local_p")
 

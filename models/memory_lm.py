@@ -31,9 +31,9 @@ from models.parts.attention import Readable, read_masks
 from models.parts.cells import CellKind, Recurrence, States, kept_states
 from models.parts.formulas import Formula, k, p, q, v
 from models.parts.rows import Joining, joining
+from models.parts.settings import setting
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
-from models.recurrent import setting
 
 ROWS = 129
 MEMORY = Relation("memory", "row reads earlier rows", "t", "t", Visibility("past"), "memory")

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from models import Capabilities, Inputs, Outputs, Spec
 from models.parts.formulas import Formula, p
+from models.parts.settings import setting
 from models.parts.tap import Tap
-from models.recurrent import setting
 from models.tasks import PAD
 
 

@@ -22,8 +22,8 @@ from torch import Tensor, nn
 
 from models import Capabilities, Inputs, Outputs, Rows, Spec
 from models.parts.formulas import Formula, p
+from models.parts.settings import setting
 from models.parts.tap import Tap
-from models.recurrent import setting
 
 SOURCE_ROWS, TARGET_ROWS = 128, 129
 WIDEST = math.ceil(math.sqrt(2 * SOURCE_ROWS))  # kernels of width 2 to this shrink the longest source to one kernel's width

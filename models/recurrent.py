@@ -11,8 +11,7 @@ Axes: b request, t target row, d token vector, n state, v vocabulary entry.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -21,13 +20,8 @@ from models import Capabilities, Inputs, Outputs, Spec
 from models.parts import cells
 from models.parts.cells import KINDS, RESETS, UPDATES, CellKind, Recurrence, States, kept_states
 from models.parts.formulas import Formula, p
+from models.parts.settings import GRU, setting
 from models.parts.tap import Tap
-
-GRU = {"cell": "gru"}  # a field that only this cell has
-
-
-def setting(default: Any, title: str, why: str, **allowed: Any) -> Any:
-    return field(default=default, metadata={"title": title, "why": why, **allowed})
 
 
 @dataclass(frozen=True)

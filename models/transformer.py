@@ -16,7 +16,7 @@ f feed-forward width, v vocabulary entry. Taps and parameters share their scopes
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -31,6 +31,7 @@ from models.parts.formulas import Formula
 from models.parts.norms import NORMS, PreNorm
 from models.parts.positions import POSITIONS
 from models.parts.rows import Joining, joining
+from models.parts.settings import setting
 from models.parts.stack import Embedding, FeedForward, Stack, initialise
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
@@ -44,33 +45,29 @@ TARGET_SELF = Relation("target_self", "target reads target", "t", "t", Visibilit
 CROSS = Relation("cross", "target reads source", "t", "s", Visibility("full"), "decoder.layer{layer}.cross")
 
 
-def _setting(default: Any, title: str, why: str, **allowed: Any) -> Any:
-    return field(default=default, metadata={"title": title, "why": why, **allowed})
-
-
 @dataclass(frozen=True)
 class DecoderOnlyConfig:
     """A GPT that fits a page."""
 
-    layers: int = _setting(2, "Layers", "two are enough for one layer to use what the other wrote", low=1, high=6)
-    heads: int = _setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
-    d_model: int = _setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
-    d_ff: int = _setting(256, "Feed-forward f", "usually four times d", choices=(32, 64, 128, 256, 512))
-    position: str = _setting("learned", "Position", "GPT learns it, 2017 computes it", choices=("learned", "sinusoidal"))
-    tied: bool = _setting(True, "Tied head", "one matrix reads tokens in and scores them on the way out")
+    layers: int = setting(2, "Layers", "two are enough for one layer to use what the other wrote", low=1, high=6)
+    heads: int = setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
+    d_model: int = setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
+    d_ff: int = setting(256, "Feed-forward f", "usually four times d", choices=(32, 64, 128, 256, 512))
+    position: str = setting("learned", "Position", "GPT learns it, 2017 computes it", choices=("learned", "sinusoidal"))
+    tied: bool = setting(True, "Tied head", "one matrix reads tokens in and scores them on the way out")
 
 
 @dataclass(frozen=True)
 class EncoderDecoderConfig:
     """The 2017 model in a size that trains in a minute."""
 
-    layers: int = _setting(2, "Layers", "so many in the encoder and so many in the decoder", low=1, high=6)
-    heads: int = _setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
-    d_model: int = _setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
-    d_ff: int = _setting(256, "Feed-forward f", "usually four times d", choices=(32, 64, 128, 256, 512))
-    norm: str = _setting("post", "Norm", "after the residual sum as in 2017, or before the sub-layer", choices=("post", "pre"))
-    position: str = _setting("sinusoidal", "Position", "2017 computes it", choices=("sinusoidal", "learned"))
-    tied: bool = _setting(True, "Tied head", "one matrix reads target tokens in and scores them on the way out")
+    layers: int = setting(2, "Layers", "so many in the encoder and so many in the decoder", low=1, high=6)
+    heads: int = setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
+    d_model: int = setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
+    d_ff: int = setting(256, "Feed-forward f", "usually four times d", choices=(32, 64, 128, 256, 512))
+    norm: str = setting("post", "Norm", "after the residual sum as in 2017, or before the sub-layer", choices=("post", "pre"))
+    position: str = setting("sinusoidal", "Position", "2017 computes it", choices=("sinusoidal", "learned"))
+    tied: bool = setting(True, "Tied head", "one matrix reads target tokens in and scores them on the way out")
 
 
 Config = DecoderOnlyConfig | EncoderDecoderConfig

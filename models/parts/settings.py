@@ -1,0 +1,13 @@
+"""Fields of a Config, with what the page needs to make a control of each."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any
+
+GRU = {"cell": "gru"}  # `when` of a field that only this cell has
+
+
+def setting(default: Any, title: str, why: str, **allowed: Any) -> Any:
+    """title, why: for people. allowed: `choices`, or `low` and `high`; `when`: the other fields' values that give it a meaning."""
+    return field(default=default, metadata={"title": title, "why": why, **allowed})
