@@ -9,5 +9,5 @@ GRU = {"cell": "gru"}  # `when` of a field that only this cell has
 
 
 def setting(default: Any, title: str, why: str, **allowed: Any) -> Any:
-    """title, why: for people. allowed: `choices`, or `low` and `high`; `when`: the other fields' values that give it a meaning."""
+    """title, why: for people. allowed: `choices`, or `low` and `high`; `when`: the other fields' values that give it meaning."""
     return field(default=default, metadata={"title": title, "why": why, **allowed})
