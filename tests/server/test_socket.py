@@ -227,7 +227,7 @@ async def test_a_page_that_never_reads_again_is_closed_when_too_much_waits(port:
         with silent(port, one.frames[0].session) as taken:
             much = {"ticks": 400, "size": 1 << 16}  # 25 MiB, more than the queue and the kernel's own buffers hold together
             assert (await one.do(kind="analyse", name="much", arguments=much)).ok
-            taken.settimeout(20)
+            taken.settimeout(60)  # the transport gives up only after its keepalive, 20 s and 20 s
             while await asyncio.to_thread(taken.recv, 1 << 20):
                 pass
         assert (await one.do(kind="step")).ok
