@@ -293,7 +293,7 @@ export class Run {
 
   /** @param {string} link empty when the run is too long for one */
   linked(link) {
-    if (this.guest) return;
+    if (this.guest || history.state?.session !== this.session) return; // or the person has gone to another run's entry
     if (link !== location.hash) history.replaceState({ session: this.session }, "", link || location.pathname + location.search);
     sessionStorage.setItem(LINK, link);
   }
