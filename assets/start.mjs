@@ -1,27 +1,27 @@
 // @ts-check
 /** The page begins here: data from the server, the run, the views, the controls. */
 
-import { Actions } from "./lib/actions.mjs";
-import { Frame } from "./lib/frame.mjs";
-import { Hints } from "./lib/hints.mjs";
-import { helpSheet, listenToKeys } from "./lib/keys.mjs";
+import { Actions } from "./lib/run/actions.mjs";
+import { Frame } from "./lib/page/frame.mjs";
+import { Hints } from "./lib/page/hints.mjs";
+import { helpSheet, listenToKeys } from "./lib/page/keys.mjs";
 import { msg } from "./lib/language.mjs";
-import { plotly, plotlyAt } from "./lib/plotly.mjs";
-import { onPrint } from "./lib/printing.mjs";
-import { loadViews, Registry } from "./lib/registry.mjs";
-import { Run } from "./lib/run.mjs";
-import { speak, spoke } from "./lib/speak.mjs";
-import { Store } from "./lib/store.mjs";
-import { viewMenus } from "./lib/taking-menu.mjs";
-import { Share } from "./lib/taking-share.mjs";
-import { onSystemChange, remembered, scheme } from "./lib/theme.mjs";
+import { plotly, plotlyAt } from "./lib/page/plotly.mjs";
+import { onPrint } from "./lib/page/printing.mjs";
+import { loadViews, Registry } from "./lib/page/registry.mjs";
+import { Run } from "./lib/run/run.mjs";
+import { speak, spoke } from "./lib/page/speak.mjs";
+import { Store } from "./lib/run/store.mjs";
+import { viewMenus } from "./lib/taking/menu.mjs";
+import { Share } from "./lib/taking/share.mjs";
+import { onSystemChange, remembered, scheme } from "./lib/page/theme.mjs";
 
 const RATE = "lookback-rate";
 const page = /** @type {any} */ (window);
 const data = JSON.parse(document.getElementById("lookback-data")?.textContent ?? "{}");
 const store = new Store();
 /** A page that holds a recording plays it, and needs neither Dash nor a server. */
-const replay = document.getElementById("lookback-run") ? await import("./lib/taking-playback.mjs") : null;
+const replay = document.getElementById("lookback-run") ? await import("./lib/taking/playback.mjs") : null;
 const run = new (replay?.Playback ?? Run)({ store, first: data.scenario, onWelcome: () => registry.rewatch() });
 const registry = new Registry({
   store,

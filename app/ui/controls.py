@@ -1,7 +1,7 @@
 """Controls: what each field of the set-up is called, may hold and looks like, and the gallery of architectures.
 
-The fields themselves are built by the page (assets/lib/fields.mjs) from what is described here, for the architecture that is
-shown: all fields of all architectures at once would be hundreds of controls, most of them hidden.
+The fields themselves are built by the page (assets/lib/setup/fields.mjs) from what is described here, for the architecture
+that is shown: all fields of all architectures at once would be hundreds of controls, most of them hidden.
 """
 
 from __future__ import annotations

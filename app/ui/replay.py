@@ -98,7 +98,7 @@ POLICY = (
 
 def modules(assets: Path) -> dict[str, str]:
     """Every module by name, "lookback/lib/dom.mjs", with its content as an address."""
-    found = [assets / "start.mjs", *sorted((assets / "lib").glob("*.mjs")), *sorted((assets / "views").glob("*.mjs"))]
+    found = [assets / "start.mjs", *sorted((assets / "lib").rglob("*.mjs")), *sorted((assets / "views").glob("*.mjs"))]
     return {_name(assets, p): f"data:text/javascript;base64,{_base64(_renamed(assets, p).encode())}" for p in found}
 
 

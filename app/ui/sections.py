@@ -1,4 +1,4 @@
-"""The sections of the set-up. Their fields are built by the page (assets/lib/setup.mjs) in the places that are named here."""
+"""The sections of the set-up. Their fields are built by the page (assets/lib/setup/setup.mjs) in the places named here."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 /** Every word that the page shows passes here, so that another language can take its place. English stands in the code and is its
  * own key; the words of another language come with the page (app/ui/language.py, assets/lang/). */
 
-import { sentences } from "./sentences.mjs";
+import { sentences } from "./page/sentences.mjs";
 
 /** "English with {0}" -> the same in the page's language. @type {Record<string, string>} */
 const words = globalThis.document ? (JSON.parse(document.getElementById("lookback-data")?.textContent ?? "{}").words ?? {}) : {};

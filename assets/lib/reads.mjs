@@ -1,7 +1,7 @@
 // @ts-check
 /** What the page looks at, found in the world: the relation, its rows, the current row, the taps of its read. Pure. */
 
-import { compile } from "./visibility.mjs";
+import { compile } from "./map/visibility.mjs";
 import { leaf, number } from "./words.mjs";
 
 /** @typedef {import("./types").World} World */

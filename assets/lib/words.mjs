@@ -3,7 +3,7 @@
 
 import { msg } from "./language.mjs";
 
-export { visible as shown } from "./tokens.mjs";
+export { visible as shown } from "./setup/tokens.mjs";
 
 /** A number of an event: not-a-number and infinities travel as text.
  * @param {any} value @returns {number} */

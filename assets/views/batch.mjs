@@ -2,16 +2,16 @@
 /** One sequence of the training batch, row by row: what it is given, what it must predict, its loss and gradient; and three masks
  * that are not the same: which keys it may read, whether it is a key that others may read, whether it counts in the loss. */
 
-import { columnAt, columns, forms, lines, lossSum, most, strip } from "../lib/batches.mjs";
+import { columnAt, columns, forms, lines, lossSum, most, strip } from "../lib/training/batches.mjs";
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
-import { follow, ground, pan, seen } from "../lib/pan.mjs";
+import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
 import * as read from "../lib/reads.mjs";
 import { figure, requestName } from "../lib/words.mjs";
 
-/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/batches.mjs").Line} Line */
-/** @typedef {import("../lib/pan.mjs").Pan} Pan */
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/training/batches.mjs").Line} Line */
+/** @typedef {import("../lib/draw/pan.mjs").Pan} Pan */
 
 const GUTTER = 120;
 const EDGE = 44; // px at a side, where the way to the looked-at row stands when it is out of sight

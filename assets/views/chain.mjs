@@ -2,19 +2,19 @@
 /** Of a model without reads: rows above, the state that is carried below, on one axis of time. */
 
 import * as draw from "../lib/canvas.mjs";
-import { at, chain, description, paint } from "../lib/chains.mjs";
+import { at, chain, description, paint } from "../lib/states/chains.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
-import { follow, ground, pan, seen } from "../lib/pan.mjs";
+import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
 import * as read from "../lib/reads.mjs";
-import * as tapes from "../lib/tapes.mjs";
-import { join } from "../lib/timeaxis.mjs";
+import * as tapes from "../lib/states/tapes.mjs";
+import { join } from "../lib/draw/timeaxis.mjs";
 import { tabs } from "./read.mjs";
 
-/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/chains.mjs").Chain} Chain */
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/states/chains.mjs").Chain} Chain */
 
 const NAME = "chain";
-/** @type {WeakMap<HTMLElement, {pan: import("../lib/pan.mjs").Pan, scene: Chain | null, world: World}>} */
+/** @type {WeakMap<HTMLElement, {pan: import("../lib/draw/pan.mjs").Pan, scene: Chain | null, world: World}>} */
 const kept = new WeakMap();
 
 /** @type {import("../lib/types").View} */

@@ -2,11 +2,11 @@
 /** Loss, or gradient norm before and after clipping, over the updates of this path. Plotly draws it, at most ten times a second. */
 
 import { boxOf, css } from "../lib/canvas.mjs";
-import { ahead, axis, finite, positive, small, thinned, tickText } from "../lib/curves.mjs";
+import { ahead, axis, finite, positive, small, thinned, tickText } from "../lib/training/curves.mjs";
 import { h, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
-import { choice } from "../lib/panels.mjs";
-import { plotly } from "../lib/plotly.mjs";
+import { choice } from "../lib/draw/panels.mjs";
+import { plotly } from "../lib/page/plotly.mjs";
 import { number } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {World["curve"]} Curve */

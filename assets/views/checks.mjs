@@ -3,7 +3,7 @@
 
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg, named } from "../lib/language.mjs";
-import { measureWhenIdle } from "../lib/measuring.mjs";
+import { measureWhenIdle } from "../lib/run/measuring.mjs";
 import * as read from "../lib/reads.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */

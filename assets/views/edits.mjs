@@ -2,16 +2,16 @@
 /** What was changed inside the model: every edit in words, each with a switch; what it did to the prediction or to the loss. */
 
 import { h, list, set, text } from "../lib/dom.mjs";
-import { editor, whenAsked } from "../lib/editing.mjs";
-import * as lib from "../lib/edits.mjs";
-import { unedited } from "../lib/candidates.mjs";
+import { editor, whenAsked } from "../lib/inspect/editing.mjs";
+import * as lib from "../lib/inspect/edits.mjs";
+import { unedited } from "../lib/next/candidates.mjs";
 import { msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
 import { figure, number, requestName } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
 
-/** @type {WeakMap<HTMLElement, import("../lib/editing.mjs").Editor>} */
+/** @type {WeakMap<HTMLElement, import("../lib/inspect/editing.mjs").Editor>} */
 const forms = new WeakMap();
 
 /** What the edits, and a person's masks, change at this moment: in words, or "" where nothing is changed or known. Pure.
@@ -57,7 +57,7 @@ export default {
 
   draw(element, world, context) {
     const [head, todo, , ul, effectLine] = /** @type {any} */ (element.children);
-    const form = /** @type {import("../lib/editing.mjs").Editor} */ (forms.get(element));
+    const form = /** @type {import("../lib/inspect/editing.mjs").Editor} */ (forms.get(element));
     const all = lib.edits(world);
     const able = world.role === "writer" && world.connection === "open";
     const send = (/** @type {any[]} */ edits) => context.send(lib.change(edits));
@@ -81,7 +81,7 @@ function unfold(element) {
 }
 
 /** What can be edited of what the page looks at.
- * @param {any} element @param {World} world @param {import("../lib/editing.mjs").Editor} form @param {boolean} able @param {(edits: any[]) => any} send */
+ * @param {any} element @param {World} world @param {import("../lib/inspect/editing.mjs").Editor} form @param {boolean} able @param {(edits: any[]) => any} send */
 function offers(element, world, form, able, send) {
   const [cell, head, tensor] = element.children;
   const all = lib.edits(world);

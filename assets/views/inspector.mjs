@@ -2,13 +2,13 @@
 /** What one tensor is: its contract and its formula, and the way to any other tensor of the model. */
 
 import { h, list, set, text } from "../lib/dom.mjs";
-import { askToEdit } from "../lib/editing.mjs";
-import * as about from "../lib/inspected.mjs";
+import { askToEdit } from "../lib/inspect/editing.mjs";
+import * as about from "../lib/inspect/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
-import { drawTree, tree } from "../lib/taptree.mjs";
-import { alone } from "../lib/tapes.mjs";
-import { layout, picture } from "../lib/tensor.mjs";
+import { drawTree, tree } from "../lib/inspect/taptree.mjs";
+import { alone } from "../lib/states/tapes.mjs";
+import { layout, picture } from "../lib/inspect/tensor.mjs";
 import { number } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */

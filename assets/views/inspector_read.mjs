@@ -1,10 +1,10 @@
 // @ts-check
 /** The arithmetic of the locked read, or of the newest one: score, mask, exp, weight, weights times values, output. */
 
-import { arithmetic, mixtureError, product, vectorAt } from "../lib/arithmetic.mjs";
+import { arithmetic, mixtureError, product, vectorAt } from "../lib/inspect/arithmetic.mjs";
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
-import { shownPath } from "../lib/inspected.mjs";
+import { shownPath } from "../lib/inspect/inspected.mjs";
 import { counted, msg, parts } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
 import { figure, leaf, requestName, shown } from "../lib/words.mjs";

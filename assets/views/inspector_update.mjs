@@ -2,10 +2,10 @@
 /** In training: which rows pushed the chosen parameter, measured on demand, and what the update does next. */
 
 import { h, list, set, text } from "../lib/dom.mjs";
-import { clipping, groups, normSoFar } from "../lib/gradients.mjs";
-import { norm } from "../lib/inspected.mjs";
+import { clipping, groups, normSoFar } from "../lib/training/gradients.mjs";
+import { norm } from "../lib/inspect/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
-import { measureWhenIdle } from "../lib/measuring.mjs";
+import { measureWhenIdle } from "../lib/run/measuring.mjs";
 import * as read from "../lib/reads.mjs";
 import { capital, number, requestName, shown } from "../lib/words.mjs";
 

@@ -3,14 +3,14 @@
 
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
-import * as about from "../lib/inspected.mjs";
+import * as about from "../lib/inspect/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
-import { arranged, layout, panelCount, picture, placed, selector, summary } from "../lib/tensor.mjs";
+import { arranged, layout, panelCount, picture, placed, selector, summary } from "../lib/inspect/tensor.mjs";
 import { axisName, figure, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/types").Known} Known */
-/** @typedef {import("../lib/tensor.mjs").Layout} Layout @typedef {{panel: number, row: number, column: number}} Place */
+/** @typedef {import("../lib/inspect/tensor.mjs").Layout} Layout @typedef {{panel: number, row: number, column: number}} Place */
 /** @typedef {{most: Map<string, {max: number, diverging: boolean}>, at: Place | null, hover: Place | null, path: string, geometry: ReturnType<typeof draw.cellMap>[]}} State */
 
 const NAME = "inspector_values";
@@ -279,7 +279,7 @@ function ask(element, world, state, tap, now, all, pictures, nothing) {
 
 /** @param {World} world @param {any} tap @param {Layout} now @param {Place} at @param {number} value */
 function asked(world, tap, now, at, value) {
-  const place = (/** @type {import("../lib/tensor.mjs").Axis | null} */ a, /** @type {number} */ i) => {
+  const place = (/** @type {import("../lib/inspect/tensor.mjs").Axis | null} */ a, /** @type {number} */ i) => {
     if (!a) return "";
     const token = now.bin > 1 ? null : tokens(world, a.axis, i + 1)?.[i];
     const n = now.bin > 1 && a !== now.panels ? `${i * now.bin}–${Math.min(a.size, (i + 1) * now.bin) - 1}` : String(i);

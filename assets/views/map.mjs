@@ -3,20 +3,20 @@
 
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
-import { drawMaskbar, maskbar, maskPanel } from "../lib/maskbar.mjs";
-import { edited, fillTable, mapTable, readout, reserve } from "../lib/maps.mjs";
-import { drawMinis, thumbBin } from "../lib/minis.mjs";
-import { Overview } from "../lib/overview.mjs";
-import { Pane } from "../lib/pane.mjs";
+import { drawMaskbar, maskbar, maskPanel } from "../lib/map/maskbar.mjs";
+import { edited, fillTable, mapTable, readout, reserve } from "../lib/map/maps.mjs";
+import { drawMinis, thumbBin } from "../lib/map/minis.mjs";
+import { Overview } from "../lib/draw/overview.mjs";
+import { Pane } from "../lib/map/pane.mjs";
 import * as read from "../lib/reads.mjs";
-import { drawScale, largest, scalebar, scaleOf, weightScale } from "../lib/scalebar.mjs";
+import { drawScale, largest, scalebar, scaleOf, weightScale } from "../lib/draw/scalebar.mjs";
 import { requestName } from "../lib/words.mjs";
 
-/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/pane.mjs").Showing} Showing */
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/map/pane.mjs").Showing} Showing */
 /** plain: heads beside one map; large: an overview beside a lens; pair: two requests side by side. @typedef {"plain" | "large" | "pair"} Mode */
 /** What the view keeps beside the world; nothing of it is part of the run.
  * @typedef {object} Stage
- * @property {Pane} map @property {Pane} other @property {Overview} overview @property {import("../lib/scalebar.mjs").Fitted} fitted
+ * @property {Pane} map @property {Pane} other @property {Overview} overview @property {import("../lib/draw/scalebar.mjs").Fitted} fitted
  * @property {any[]} seen what the last draw was made from @property {World["hover"]} hover what was pointed at then
  * @property {Mode} mode @property {boolean} heads the small multiples are shown where something else would be @property {any} table timer of the hidden table
  * @property {{at: number, text: string}} word what happened to the lock at a moment @property {(part: string) => any} part of the page
@@ -189,7 +189,7 @@ function sights(stage, world, mode) {
   });
 }
 
-/** What the lens shows; buttons that zoom, where there is something to zoom. @param {Stage} stage @param {import("../lib/camera.mjs").Window} window */
+/** What the lens shows; buttons that zoom, where there is something to zoom. @param {Stage} stage @param {import("../lib/draw/camera.mjs").Window} window */
 function caption({ map, part, mode }, window) {
   const cut = !!(window.width || window.height);
   const zoom = part("zoom");

@@ -3,13 +3,13 @@
 
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
-import { banks, fixedState, held, shelves, total, work } from "../lib/kept.mjs";
+import { banks, fixedState, held, shelves, total, work } from "../lib/states/kept.mjs";
 import { counted, msg } from "../lib/language.mjs";
-import { reserve } from "../lib/maps.mjs";
+import { reserve } from "../lib/map/maps.mjs";
 import * as read from "../lib/reads.mjs";
 import { bytes, opName, severalStacks, shown } from "../lib/words.mjs";
 
-/** @typedef {import("../lib/types").World} World @typedef {import("../lib/kept.mjs").Shelf} Shelf @typedef {import("../lib/kept.mjs").Line} Line */
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/states/kept.mjs").Shelf} Shelf @typedef {import("../lib/states/kept.mjs").Line} Line */
 
 /** @type {import("../lib/types").View} */
 export default {

@@ -2,15 +2,15 @@
 /** The decision: the distribution that the deciding row owns, and how a token is taken from it. Another token is chosen by a click, which makes a
  * branch; another policy is shown while its controls are dragged. Where something is edited, what it was unedited stands beside. */
 
-import * as say from "../lib/candidates.mjs";
+import * as say from "../lib/next/candidates.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
-import { drawPolicybar, policybar } from "../lib/policybar.mjs";
+import { drawPolicybar, policybar } from "../lib/next/policybar.mjs";
 import * as read from "../lib/reads.mjs";
 import { probability, requestName, shown } from "../lib/words.mjs";
 
-/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/candidates.mjs").Candidate} Candidate */
-/** @typedef {import("../lib/policy.mjs").Policy} Policy */
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/next/candidates.mjs").Candidate} Candidate */
+/** @typedef {import("../lib/next/policy.mjs").Policy} Policy */
 
 /** What only this page knows: the policy under the hand, what is searched, and what the factors were scrolled for.
  * @typedef {{draft: Policy | null, query: string, open: boolean, seen: string, again: () => void}} State */

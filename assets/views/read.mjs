@@ -5,22 +5,22 @@
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
-import { minimap, minimapName, overview } from "../lib/minimap.mjs";
-import { follow, ground, pan, seen } from "../lib/pan.mjs";
-import * as pass from "../lib/passes.mjs";
+import { minimap, minimapName, overview } from "../lib/draw/minimap.mjs";
+import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
+import * as pass from "../lib/read/passes.mjs";
 import * as read from "../lib/reads.mjs";
-import { keyReads, lengthSelectors, places, quantity, reserved, strongest } from "../lib/ribbons.mjs";
-import { pointing } from "../lib/pointing.mjs";
-import { ghosts, keyStrip, numbers, pinned, queryStrip, ribbons, underPadding } from "../lib/ropes.mjs";
-import { gutter, layout, legend } from "../lib/strips.mjs";
+import { keyReads, lengthSelectors, places, quantity, reserved, strongest } from "../lib/read/ribbons.mjs";
+import { pointing } from "../lib/read/pointing.mjs";
+import { ghosts, keyStrip, numbers, pinned, queryStrip, ribbons, underPadding } from "../lib/read/ropes.mjs";
+import { gutter, layout, legend } from "../lib/read/strips.mjs";
 import { percent, requestName, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/types").Table} Table */
-/** @typedef {import("../lib/strips.mjs").Layout} Layout @typedef {import("../lib/pan.mjs").Pan} Pan */
+/** @typedef {import("../lib/read/strips.mjs").Layout} Layout @typedef {import("../lib/draw/pan.mjs").Pan} Pan */
 /** All that one picture of the strips is made from.
  * @typedef {object} Scene
- * @property {any} info relation @property {number} row whose read is shown @property {read.Row[]} keys @property {import("../lib/ribbons.mjs").Place[]} queries
- * @property {import("../lib/ribbons.mjs").KeyRead[]} reads @property {number} top the key that is read most @property {(row: number, key: number) => number} amount
+ * @property {any} info relation @property {number} row whose read is shown @property {read.Row[]} keys @property {import("../lib/read/ribbons.mjs").Place[]} queries
+ * @property {import("../lib/read/ribbons.mjs").KeyRead[]} reads @property {number} top the key that is read most @property {(row: number, key: number) => number} amount
  * @property {number} most @property {(value: number) => string} said @property {Layout} geo @property {number} focus the row that is followed or locked @property {boolean} preview another row is only pointed at */
 
 /** @type {WeakMap<HTMLElement, {pan: Pan, scene: Scene | null, passes: pass.Passes | null, world: World, context: Context}>} */
@@ -173,6 +173,6 @@ function table(world) {
   return { columns, rows };
 }
 
-/** @param {import("../lib/ribbons.mjs").KeyState} state */
+/** @param {import("../lib/read/ribbons.mjs").KeyState} state */
 const stateName = (state) =>
   ({ open: msg`read`, model: msg`masked by the program`, user: msg`masked by you`, padded: msg`padded`, unknown: msg`not known yet`, nan: msg`not finite` })[state];

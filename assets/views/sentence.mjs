@@ -2,22 +2,22 @@
 /** One sentence: what just happened, read from the recording; and every state that the page can be in. Under it one small line more. */
 
 import { h, list, set, text } from "../lib/dom.mjs";
-import { reading, training } from "../lib/happened.mjs";
-import { held } from "../lib/kept.mjs";
+import { reading, training } from "../lib/told/happened.mjs";
+import { held } from "../lib/states/kept.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
-import { offerName, place, state } from "../lib/states.mjs";
-import { alone, gateSelectors, loops } from "../lib/tapes.mjs";
+import { offerName, place, state } from "../lib/told/states.mjs";
+import { alone, gateSelectors, loops } from "../lib/states/tapes.mjs";
 import { age, bytes, figure, number, probability, shown } from "../lib/words.mjs";
 import { destination, measured } from "./checks.mjs";
 
-export { offerName, place } from "../lib/states.mjs";
+export { offerName, place } from "../lib/told/states.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
-/** @typedef {import("../lib/states.mjs").Said} Said @typedef {import("../lib/states.mjs").Action} Action */
+/** @typedef {import("../lib/told/states.mjs").Said} Said @typedef {import("../lib/told/states.mjs").Action} Action */
 
 /** What the sentence slot says. Pure: `weight` gives the weights of the selected head, `now` the time in ms.
- * @param {World} world @param {(row: number, key: number) => number} weight @param {number} now @param {import("../lib/states.mjs").Clock} [clock]
+ * @param {World} world @param {(row: number, key: number) => number} weight @param {number} now @param {import("../lib/told/states.mjs").Clock} [clock]
  * @returns {Said} */
 export function sentence(world, weight, now, clock) {
   return state(world, now, clock) ?? { parts: read.phase(world) === "train" ? training(world, weight) : reading(world, weight), tone: "" };

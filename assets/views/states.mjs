@@ -4,18 +4,18 @@
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
-import { measureWhenIdle } from "../lib/measuring.mjs";
-import { follow, ground, pan, seen } from "../lib/pan.mjs";
-import { passed, stale } from "../lib/passing.mjs";
+import { measureWhenIdle } from "../lib/run/measuring.mjs";
+import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
+import { passed, stale } from "../lib/states/passing.mjs";
 import * as read from "../lib/reads.mjs";
-import { places, reserved } from "../lib/ribbons.mjs";
-import { bands, paint, readout, spotAt } from "../lib/statestrips.mjs";
-import * as tapes from "../lib/tapes.mjs";
-import { axis, join } from "../lib/timeaxis.mjs";
+import { places, reserved } from "../lib/read/ribbons.mjs";
+import { bands, paint, readout, spotAt } from "../lib/states/statestrips.mjs";
+import * as tapes from "../lib/states/tapes.mjs";
+import { axis, join } from "../lib/draw/timeaxis.mjs";
 
-/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/statestrips.mjs").Strips} Strips @typedef {import("../lib/statestrips.mjs").Spot} Spot */
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/states/statestrips.mjs").Strips} Strips @typedef {import("../lib/states/statestrips.mjs").Spot} Spot */
 /** What the view keeps beside the world. first: of the units in sight; most: the signed scale ends there; tall: the scale of the norms.
- * @typedef {{pan: import("../lib/pan.mjs").Pan, strips: Strips | null, world: World, context: Context, first: number, most: number, tall: number, run: any, pointed: Spot | null}} Stage */
+ * @typedef {{pan: import("../lib/draw/pan.mjs").Pan, strips: Strips | null, world: World, context: Context, first: number, most: number, tall: number, run: any, pointed: Spot | null}} Stage */
 
 const NAME = "states";
 /** So many numbers of Jacobians are measured without being asked. */

@@ -2,25 +2,25 @@
 /** When: the calls of this pass (in training the stages of this update) as blocks with the branches under them, the whole line as a
  * bar to drag along, and the operations inside the current step. */
 
-import { laid, NOTHING_HELD, placesFor, settle, stages, steps, timed } from "../lib/blocks.mjs";
+import { laid, NOTHING_HELD, placesFor, settle, stages, steps, timed } from "../lib/deck/blocks.mjs";
 import { boxOf } from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
-import { alternatives, line, lineCount, pass, path } from "../lib/moments.mjs";
-import { callName, lookAt, lookAway, operations, seen } from "../lib/ops.mjs";
-import { paced } from "../lib/paced.mjs";
-import { within } from "../lib/pan.mjs";
+import { alternatives, line, lineCount, pass, path } from "../lib/deck/moments.mjs";
+import { callName, lookAt, lookAway, operations, seen } from "../lib/deck/ops.mjs";
+import { paced } from "../lib/run/paced.mjs";
+import { within } from "../lib/draw/pan.mjs";
 import * as read from "../lib/reads.mjs";
-import { scrubber } from "../lib/scrub.mjs";
-import { drawLines, drawStops, linesSheet, named, opener, placeOf, stopsSheet } from "../lib/sheets.mjs";
-import { has, label, toggled } from "../lib/stops.mjs";
+import { scrubber } from "../lib/deck/scrub.mjs";
+import { drawLines, drawStops, linesSheet, named, opener, placeOf, stopsSheet } from "../lib/deck/sheets.mjs";
+import { has, label, toggled } from "../lib/deck/stops.mjs";
 import { capital, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/types").PlayStop} PlayStop */
-/** @typedef {import("../lib/blocks.mjs").Block} Block @typedef {import("../lib/moments.mjs").Stop} Stop */
+/** @typedef {import("../lib/deck/blocks.mjs").Block} Block @typedef {import("../lib/deck/moments.mjs").Stop} Stop */
 
 /** What the view keeps between draws: the end of the line that it follows, settled widths, how far it is scrolled, what is placed.
- * @typedef {object} Kept @property {World | null} world @property {number | undefined} head @property {import("../lib/blocks.mjs").Held} held
+ * @typedef {object} Kept @property {World | null} world @property {number | undefined} head @property {import("../lib/deck/blocks.mjs").Held} held
  * @property {number} left @property {string} at @property {PlayStop[] | null} stops @property {Block[]} blocks @property {any} parts */
 /** @type {WeakMap<HTMLElement, Kept>} */
 const keeps = new WeakMap();

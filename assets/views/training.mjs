@@ -2,18 +2,18 @@
 /** Where the gradient goes: its norm by parameter with what the update moved, by position and depth, and the signed gradient of the
  * selected head's scores. The list shares its place with the map of who may read. */
 
-import { small, tickText } from "../lib/curves.mjs";
+import { small, tickText } from "../lib/training/curves.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
-import { clipping, depths, extremes, groups, normSoFar, powers, reached, share, widened } from "../lib/gradients.mjs";
+import { clipping, depths, extremes, groups, normSoFar, powers, reached, share, widened } from "../lib/training/gradients.mjs";
 import { msg } from "../lib/language.mjs";
-import { numbered } from "../lib/maps.mjs";
-import { choice, panel, printScale, show } from "../lib/panels.mjs";
+import { numbered } from "../lib/map/maps.mjs";
+import { choice, panel, printScale, show } from "../lib/draw/panels.mjs";
 import * as read from "../lib/reads.mjs";
-import { alone } from "../lib/tapes.mjs";
+import { alone } from "../lib/states/tapes.mjs";
 import { figure, shown } from "../lib/words.mjs";
 
-/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/gradients.mjs").Powers} Powers */
-/** @typedef {import("../lib/gradients.mjs").Group} Group @typedef {import("../lib/gradients.mjs").Parameter} Parameter @typedef {import("../lib/panels.mjs").Panel} Panel */
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/training/gradients.mjs").Powers} Powers */
+/** @typedef {import("../lib/training/gradients.mjs").Group} Group @typedef {import("../lib/training/gradients.mjs").Parameter} Parameter @typedef {import("../lib/draw/panels.mjs").Panel} Panel */
 
 /** What a person set here, and scales: fixed from the first values until they are fitted; null: by the next values.
  * @typedef {{log: boolean, folded: Set<string>, owner: "s" | "t", bars: Powers | null, largest: number, score: number, position: Powers | null, panels: Record<string, {element: HTMLElement, panel: Panel}>, run: string}} Own */

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 MAP = ".map-pan canvas"
 # Where cells lie on the screen, from the same place that the page paints from: the labels' room and the size of a cell.
 CELL = """async ([row, column]) => {
-  const { viewport } = await import('/assets/lib/camera.mjs');
+  const { viewport } = await import('/assets/lib/draw/camera.mjs');
   const pan = document.querySelector('.map-pan');
   const box = pan.getBoundingClientRect();
   const canvas = pan.querySelector('canvas');

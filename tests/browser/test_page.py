@@ -223,7 +223,7 @@ def test_the_page_splits_text_as_the_server_does(window: Window) -> None:
         "e\u0301te\u0301 <unk>!",
     ]
     split = """async ([texts, words]) => {
-      const {tokenize, splittingOf} = await import('/assets/lib/tokens.mjs');
+      const {tokenize, splittingOf} = await import('/assets/lib/setup/tokens.mjs');
       return texts.map((t) => tokenize(t, splittingOf(words)));
     }"""
     for task in tasks().values():

@@ -22,8 +22,8 @@ def place(window: Window, row: int, *, keys: bool) -> dict[str, float]:
     """Where a row of a strip lies on the page: keys above, queries below."""
     return window.page.evaluate(
         """async ([row, keys]) => {
-          const { layout } = await import('/assets/lib/strips.mjs');
-          const { places, reserved } = await import('/assets/lib/ribbons.mjs');
+          const { layout } = await import('/assets/lib/read/strips.mjs');
+          const { places, reserved } = await import('/assets/lib/read/ribbons.mjs');
           const read = await import('/assets/lib/reads.mjs');
           const { world } = lookback.store;
           const { info } = read.relation(world);

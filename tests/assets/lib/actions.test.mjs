@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Actions } from "../../../assets/lib/actions.mjs";
-import { commands } from "../../../assets/lib/commands.mjs";
-import { Store } from "../../../assets/lib/store.mjs";
+import { Actions } from "../../../assets/lib/run/actions.mjs";
+import { commands } from "../../../assets/lib/run/commands.mjs";
+import { Store } from "../../../assets/lib/run/store.mjs";
 
 const schema = [{ name: "layers", type: "integer", default: 2 }, { name: "d_model", type: "choice", choices: [32, 64], default: 64 }, { name: "tied", type: "boolean", default: true }];
 const catalogue = {

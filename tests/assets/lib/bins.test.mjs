@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { binFor, bins, STATES } from "../../../assets/lib/bins.mjs";
+import { binFor, bins, STATES } from "../../../assets/lib/draw/bins.mjs";
 
 const grid = (rows) => ({ state: (r, c) => (typeof rows[r][c] === "number" ? "ok" : rows[r][c]), value: (r, c) => rows[r][c] });
 const binned = (rows, size, signed) => {

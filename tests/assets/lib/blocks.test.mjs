@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { laid, settle, shares, stages, steps, timed } from "../../../assets/lib/blocks.mjs";
-import { line, pass } from "../../../assets/lib/moments.mjs";
+import { laid, settle, shares, stages, steps, timed } from "../../../assets/lib/deck/blocks.mjs";
+import { line, pass } from "../../../assets/lib/deck/moments.mjs";
 import { node, request, row, training, world } from "../views/world.mjs";
 
 const tree = (...nodes) => new Map(nodes.map((n) => [n.id, n]));

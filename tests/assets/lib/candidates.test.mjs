@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { asTable, beside, difference, distribution, factorLine, factorTail, kept, listed, outcome, policyName, unedited, whole } from "../../../assets/lib/candidates.mjs";
+import { asTable, beside, difference, distribution, factorLine, factorTail, kept, listed, outcome, policyName, unedited, whole } from "../../../assets/lib/next/candidates.mjs";
 import { requestView } from "../../../assets/lib/reads.mjs";
 import { request, row, world } from "../views/world.mjs";
 

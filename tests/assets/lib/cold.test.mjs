@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { coldWords } from "../../../assets/lib/cold.mjs";
-import { fit } from "../../../assets/lib/printing.mjs";
+import { coldWords } from "../../../assets/lib/page/cold.mjs";
+import { fit } from "../../../assets/lib/page/printing.mjs";
 
 test("after a second the wait is told: as long as last time, else what has passed", () => {
   assert.equal(coldWords(400, 3000), "Starting the model. The set-up can be edited meanwhile.");

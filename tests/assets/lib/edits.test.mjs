@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import * as lib from "../../../assets/lib/edits.mjs";
+import * as lib from "../../../assets/lib/inspect/edits.mjs";
 import { effect } from "../../../assets/views/edits.mjs";
 import { request, row, training, world } from "../views/world.mjs";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { deflateSync } from "node:zlib";
 
-import { isLink, unpack } from "../../../assets/lib/link.mjs";
+import { isLink, unpack } from "../../../assets/lib/run/link.mjs";
 
 const pack = (text) => "#s=" + deflateSync(Buffer.from(text)).toString("base64url");
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { fitting, shared, taken } from "../../../assets/lib/look.mjs";
-import { firstLook } from "../../../assets/lib/store.mjs";
+import { fitting, shared, taken } from "../../../assets/lib/run/look.mjs";
+import { firstLook } from "../../../assets/lib/run/store.mjs";
 
 const opened = { scenario: { requests: [{}, {}] }, relations: [{ name: "self", layers: 1, heads: 2 }, { name: "cross", layers: 3, heads: 4 }] };
 

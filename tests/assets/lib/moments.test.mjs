@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { alternatives, branches, earlier, line, lines, pass, path } from "../../../assets/lib/moments.mjs";
+import { alternatives, branches, earlier, line, lines, pass, path } from "../../../assets/lib/deck/moments.mjs";
 import { node } from "../views/world.mjs";
 
 const tree = (...nodes) => new Map(nodes.map((n) => [n.id, n]));

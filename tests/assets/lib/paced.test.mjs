@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { paced } from "../../../assets/lib/paced.mjs";
+import { paced } from "../../../assets/lib/run/paced.mjs";
 
 test("one at a time, and of what waits only the newest", async () => {
   /** @type {number[]} */

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { cut, divergence, ranked, tempered } from "../../../assets/lib/policy.mjs";
-import { SLIDERS } from "../../../assets/lib/policybar.mjs";
+import { cut, divergence, ranked, tempered } from "../../../assets/lib/next/policy.mjs";
+import { SLIDERS } from "../../../assets/lib/next/policybar.mjs";
 
 const policy = (more = {}) => ({ kind: "sample", temperature: 1, top_k: null, top_p: 1, limit: 32, execution: "cached", ...more });
 const close = (a, b) => a.forEach((x, i) => assert.ok(Math.abs(x - b[i]) < 1e-9, `${x} is not ${b[i]} at ${i}`));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Previews } from "../../../assets/lib/previews.mjs";
+import { Previews } from "../../../assets/lib/setup/previews.mjs";
 
 /** Questions that a test answers when it likes. */
 function asking() {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { loadViews, Registry } from "../../../assets/lib/registry.mjs";
-import { Store } from "../../../assets/lib/store.mjs";
-import { decode } from "../../../assets/lib/wire.mjs";
+import { loadViews, Registry } from "../../../assets/lib/page/registry.mjs";
+import { Store } from "../../../assets/lib/run/store.mjs";
+import { decode } from "../../../assets/lib/run/wire.mjs";
 import { frame, values } from "./frames.mjs";
 import { fakePage } from "./page.mjs";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { placeAt } from "../../../assets/lib/reorder.mjs";
-import { effectOf } from "../../../assets/lib/requests.mjs";
+import { placeAt } from "../../../assets/lib/setup/reorder.mjs";
+import { effectOf } from "../../../assets/lib/setup/requests.mjs";
 
 test("what a change did to the next token is said in figures", () => {
   const [dort, court] = [{ id: 5, token: "dort", probability: 0.861 }, { id: 9, token: "court", probability: 0.62 }];

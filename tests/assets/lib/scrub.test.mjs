@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { nearest, placeOf } from "../../../assets/lib/scrub.mjs";
+import { nearest, placeOf } from "../../../assets/lib/deck/scrub.mjs";
 import { over } from "../../../assets/views/track.mjs";
 
 test("the bar's places stand over their blocks while all of them are shown, else they are as far from each other", () => {

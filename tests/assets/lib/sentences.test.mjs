@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { sentences } from "../../../assets/lib/sentences.mjs";
+import { sentences } from "../../../assets/lib/page/sentences.mjs";
 
 const say = sentences({
   "at most {0} tokens": "au plus {0} jetons",

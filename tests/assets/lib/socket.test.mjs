@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Socket } from "../../../assets/lib/socket.mjs";
+import { Socket } from "../../../assets/lib/run/socket.mjs";
 import { Around } from "./frames.mjs";
 
 function connected(more = {}) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { fits, has, isStop, keyOf, label, reached, toggled, typedStop } from "../../../assets/lib/stops.mjs";
+import { fits, has, isStop, keyOf, label, reached, toggled, typedStop } from "../../../assets/lib/deck/stops.mjs";
 import { row, training, world } from "../views/world.mjs";
 
 const step = { kind: "step", phase: "decode", step: 3 };

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import test from "node:test";
 
-import { csv } from "../../../assets/lib/taking-csv.mjs";
-import { LARGEST, fileName, readScenario } from "../../../assets/lib/taking-files.mjs";
-import { Recorded } from "../../../assets/lib/taking-recorded.mjs";
-import { Tape, unpackRun } from "../../../assets/lib/taking-tape.mjs";
-import { decode } from "../../../assets/lib/wire.mjs";
+import { csv } from "../../../assets/lib/taking/csv.mjs";
+import { LARGEST, fileName, readScenario } from "../../../assets/lib/taking/files.mjs";
+import { Recorded } from "../../../assets/lib/taking/recorded.mjs";
+import { Tape, unpackRun } from "../../../assets/lib/taking/tape.mjs";
+import { decode } from "../../../assets/lib/run/wire.mjs";
 import { frame, values } from "./frames.mjs";
 
 const bytes = (text) => new TextEncoder().encode(text);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { distance, nameOf, nearest, splittingOf, suggestions, tokenize, visible, wrongWith } from "../../../assets/lib/tokens.mjs";
+import { distance, nameOf, nearest, splittingOf, suggestions, tokenize, visible, wrongWith } from "../../../assets/lib/setup/tokens.mjs";
 
 test("text is split as the tasks split it", () => {
   assert.deepEqual(tokenize("The black cat sleeps."), ["the", "black", "cat", "sleeps", "."]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { weightsWords } from "../../../assets/lib/weights.mjs";
+import { weightsWords } from "../../../assets/lib/setup/weights.mjs";
 
 const shipped = [{ task: "mt", config: { layers: 2, heads: 4 } }];
 const world = ({ kind = "trained", source = { steps: 2000, loss: 0.000333 }, config = { heads: 4, layers: 2 }, task = "mt", updates = 0 }) => ({

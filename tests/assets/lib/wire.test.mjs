@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { decode } from "../../../assets/lib/wire.mjs";
+import { decode } from "../../../assets/lib/run/wire.mjs";
 import { frame } from "./frames.mjs";
 
 test("metadata and event come back as they were sent", () => {

@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 
-import { Store } from "../../../assets/lib/store.mjs";
-import { decode } from "../../../assets/lib/wire.mjs";
+import { Store } from "../../../assets/lib/run/store.mjs";
+import { decode } from "../../../assets/lib/run/wire.mjs";
 
 /** The frames of a run, up to and with the reply to its n-th command (0: opening).
  * @param {string} name @param {number} commands */

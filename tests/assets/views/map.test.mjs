@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { anchored, scales, viewport } from "../../../assets/lib/camera.mjs";
-import { block, change, maskName, maskSummary, painted, reset, toggled } from "../../../assets/lib/masks.mjs";
-import { cellFigure, cellState, edited, mapTable, numbered, readout, reserve } from "../../../assets/lib/maps.mjs";
+import { anchored, scales, viewport } from "../../../assets/lib/draw/camera.mjs";
+import { block, change, maskName, maskSummary, painted, reset, toggled } from "../../../assets/lib/map/masks.mjs";
+import { cellFigure, cellState, edited, mapTable, numbered, readout, reserve } from "../../../assets/lib/map/maps.mjs";
 import * as read from "../../../assets/lib/reads.mjs";
 import map, { pair } from "../../../assets/views/map.mjs";
 import { request, row, training, world } from "./world.mjs";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { banks, fixedState, held, shelves, total, work } from "../../../assets/lib/kept.mjs";
+import { banks, fixedState, held, shelves, total, work } from "../../../assets/lib/states/kept.mjs";
 import view from "../../../assets/views/memory.mjs";
 import { recorded } from "../recorded/recorded.mjs";
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { arithmetic } from "../../../assets/lib/arithmetic.mjs";
+import { arithmetic } from "../../../assets/lib/inspect/arithmetic.mjs";
 import { known, request, row, taps, training, world } from "./world.mjs";
 
 const worked = JSON.parse(readFileSync(new URL("../../fixtures/worked_numbers.json", import.meta.url)));

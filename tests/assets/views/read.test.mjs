@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { overview, scrollTo } from "../../../assets/lib/minimap.mjs";
-import { at, description, passes, shownFor, table as passTable } from "../../../assets/lib/passes.mjs";
-import { placeAt } from "../../../assets/lib/pointing.mjs";
+import { overview, scrollTo } from "../../../assets/lib/draw/minimap.mjs";
+import { at, description, passes, shownFor, table as passTable } from "../../../assets/lib/read/passes.mjs";
+import { placeAt } from "../../../assets/lib/read/pointing.mjs";
 import * as read from "../../../assets/lib/reads.mjs";
-import { keyReads, lengthSelectors, places, quantity, reserved, strongest } from "../../../assets/lib/ribbons.mjs";
-import { layout } from "../../../assets/lib/strips.mjs";
+import { keyReads, lengthSelectors, places, quantity, reserved, strongest } from "../../../assets/lib/read/ribbons.mjs";
+import { layout } from "../../../assets/lib/read/strips.mjs";
 import view, { scene } from "../../../assets/views/read.mjs";
 import { recorded, watching } from "../recorded/recorded.mjs";
 import { request, row, world } from "./world.mjs";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { within } from "../../../assets/lib/pan.mjs";
+import { within } from "../../../assets/lib/draw/pan.mjs";
 import * as read from "../../../assets/lib/reads.mjs";
 import { causal, known, request, row, training, world } from "./world.mjs";
 

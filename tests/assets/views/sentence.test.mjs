@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { offerName, place } from "../../../assets/lib/states.mjs";
+import { offerName, place } from "../../../assets/lib/told/states.mjs";
 import * as read from "../../../assets/lib/reads.mjs";
 import view, { note, sentence, weightsNote } from "../../../assets/views/sentence.mjs";
 import { recorded, watching } from "../recorded/recorded.mjs";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { chain as chainOf, at as placeAt } from "../../../assets/lib/chains.mjs";
-import { passed, stale } from "../../../assets/lib/passing.mjs";
-import { bands, readout, spotAt } from "../../../assets/lib/statestrips.mjs";
-import * as tapes from "../../../assets/lib/tapes.mjs";
-import { axis } from "../../../assets/lib/timeaxis.mjs";
+import { chain as chainOf, at as placeAt } from "../../../assets/lib/states/chains.mjs";
+import { passed, stale } from "../../../assets/lib/states/passing.mjs";
+import { bands, readout, spotAt } from "../../../assets/lib/states/statestrips.mjs";
+import * as tapes from "../../../assets/lib/states/tapes.mjs";
+import { axis } from "../../../assets/lib/draw/timeaxis.mjs";
 import chain from "../../../assets/views/chain.mjs";
 import { sentence } from "../../../assets/views/sentence.mjs";
 import states from "../../../assets/views/states.mjs";

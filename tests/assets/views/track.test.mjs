@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { callName, lookAt, lookAway, operations, seen } from "../../../assets/lib/ops.mjs";
+import { callName, lookAt, lookAway, operations, seen } from "../../../assets/lib/deck/ops.mjs";
 import view, { lineEnd, spoken } from "../../../assets/views/track.mjs";
 import { node, world } from "./world.mjs";
 

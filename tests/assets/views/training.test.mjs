@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { columnAt, columns, forms, lines, lossSum } from "../../../assets/lib/batches.mjs";
-import { ahead, axis, finite, positive, thinned, tickText } from "../../../assets/lib/curves.mjs";
-import { binned, binOf, clipping, depths, extremes, groups, niceMost, normSoFar, powers, share, widened } from "../../../assets/lib/gradients.mjs";
+import { columnAt, columns, forms, lines, lossSum } from "../../../assets/lib/training/batches.mjs";
+import { ahead, axis, finite, positive, thinned, tickText } from "../../../assets/lib/training/curves.mjs";
+import { binned, binOf, clipping, depths, extremes, groups, niceMost, normSoFar, powers, share, widened } from "../../../assets/lib/training/gradients.mjs";
 import batch from "../../../assets/views/batch.mjs";
 import charts, { valueWords } from "../../../assets/views/charts.mjs";
 import view from "../../../assets/views/training.mjs";

@@ -1,6 +1,6 @@
 /** A small world for tests of views: an encoder-decoder with 2 layers and 2 heads at decode 2. Plain data, as the store keeps it. */
 
-import { firstLook } from "../../../assets/lib/store.mjs";
+import { firstLook } from "../../../assets/lib/run/store.mjs";
 
 export const causal = { program: "causal", parameter: 0, cells: [] };
 export const full = { program: "full", parameter: 0, cells: [] };

@@ -1,0 +1,248 @@
+// @ts-check
+/** Views: load them, put each into its slot, watch what the shown ones want, and paint in an animation frame what changed. */
+
+import { forgetTheme } from "../canvas.mjs";
+import { h } from "../dom.mjs";
+import { msg, named } from "../language.mjs";
+import { long } from "../reads.mjs";
+
+/** @typedef {import("../types").View} View @typedef {import("../types").World} World @typedef {import("../types").Context} Context */
+/** @typedef {import("../types").Selector} Selector */
+/**
+ * @typedef {object} Placed one view on the page
+ * @property {View} view @property {HTMLElement} element @property {HTMLElement | null} menu @property {boolean} shown @property {boolean} mounted
+ * @property {Set<string>} reads the parts of the world that its last draw read @property {boolean} dirty @property {string} failed
+ */
+
+const MOST_SELECTORS = 64;
+/** How long a new epoch may keep the page from painting, ms. */
+const PATIENCE = 100;
+
+/** Import every view; one that cannot be loaded is told and left out.
+ * @param {string[]} addresses @param {(address: string) => Promise<{default: View}>} [load] @returns {Promise<View[]>} */
+export async function loadViews(addresses, load = (address) => import(address)) {
+  const loaded = await Promise.allSettled(addresses.map((address) => load(address)));
+  return loaded.flatMap((result, i) => {
+    if (result.status === "fulfilled" && result.value.default?.id) return [result.value.default];
+    console.error(`The view ${addresses[i]} could not be loaded:`, result.status === "rejected" ? result.reason : "it exports no view");
+    return [];
+  });
+}
+
+export class Registry {
+  /**
+   * @param {object} o
+   * @param {import("../run/store.mjs").Store} o.store @param {Context} o.context
+   * @param {(selectors: Selector[]) => void} o.watch called with what the shown views want, when that changes
+   * @param {(seq: number) => void} o.drawn called when values frames are on the page, with the newest's number
+   * @param {(placed: Placed) => HTMLElement | null} [o.menu] the button of a view's own menu
+   * @param {(slot: string) => HTMLElement | null} [o.slot]
+   */
+  constructor({ store, context, watch, drawn, menu = () => null, slot = (name) => document.getElementById(`slot-${name}`) }) {
+    this.store = store;
+    this.context = context;
+    this.watch = watch;
+    this.drawn = drawn;
+    this.menu = menu;
+    this.slot = slot;
+    /** @type {Placed[]} */
+    this.placed = [];
+    this.waiting = false;
+    this.watched = "";
+    /** What the views want may have changed. */
+    this.asks = false;
+    this.chosen = "";
+    this.unsettledSince = 0;
+    store.listen((parts) => this.changed(parts));
+  }
+
+  /** @param {View[]} views */
+  place(views) {
+    const resize = new ResizeObserver((entries) => this.resized(entries));
+    for (const view of views) {
+      const slot = this.slot(view.slot);
+      if (!slot) {
+        console.error(`The view ${view.id} names the slot ${view.slot}, which the page does not have.`);
+        continue;
+      }
+      view.title = named(view.title);
+      const element = h("section", { id: `view-${view.id}`, class: `view view-${view.slot}`, "aria-label": view.title, hidden: true });
+      slot.appendChild(element);
+      /** @type {Placed} */
+      const placed = { view, element, menu: null, shown: false, mounted: false, reads: new Set(), dirty: true, failed: "" };
+      placed.menu = this.menu(placed);
+      if (placed.menu) slot.insertBefore(placed.menu, element); // it lies where the view begins
+      this.placed.push(placed);
+      resize.observe(element);
+      element.addEventListener("box", () => {
+        placed.dirty = true;
+        this.ask();
+      });
+    }
+    this.changed(["opened"]);
+  }
+
+  /** Paint everything anew (a theme, a size, fonts that came). */
+  repaint() {
+    forgetTheme();
+    for (const p of this.placed) p.dirty = true;
+    this.ask();
+  }
+
+  /** @param {ResizeObserverEntry[]} entries */
+  resized(entries) {
+    for (const entry of entries) for (const p of this.placed) if (p.element === entry.target) p.dirty = true;
+    this.ask();
+  }
+
+  /** @param {string[]} parts */
+  changed(parts) {
+    if (parts.includes("opened") || parts.includes("look") || parts.includes("schema") || (parts.includes("moved") && this.phase() !== this.chosen)) this.choose();
+    else if (parts.includes("moved") && long(this.store.world)) this.asks = true;
+    for (const p of this.placed) if (!p.dirty) p.dirty = parts.some((part) => p.reads.has(part));
+    this.ask();
+  }
+
+  /** @returns {any} */
+  phase() {
+    const { world } = this.store;
+    return world.moved?.phase ?? world.opened?.scenario.phase ?? "";
+  }
+
+  /** Which views are shown, and what they want. */
+  choose() {
+    const phase = (this.chosen = this.phase());
+    for (const p of this.placed) {
+      const due = phase ? p.view.phases.includes(phase) : p.view.slot === "sentence"; // the sentence tells what one waits for
+      const shown = due && (p.view.applies?.(this.store.world) ?? true);
+      if (shown !== p.shown) p.dirty = true;
+      p.shown = shown;
+      p.element.hidden = !shown;
+      if (p.menu) p.menu.hidden = !shown;
+    }
+    this.asks = true;
+    this.ask();
+  }
+
+  /** A new connection watches nothing yet. */
+  rewatch() {
+    this.watched = "";
+    this.choose();
+  }
+
+  /** Plan whose values go to which view, and watch them if that is something else than before. */
+  plan() {
+    this.asks = false;
+    if (!this.store.world.opened) return;
+    /** @type {Map<string, Selector>} */
+    const union = new Map();
+    this.store.plan = new Map();
+    for (const p of this.placed.filter((q) => q.shown)) {
+      const wants = this.wants(p).map((s) => /** @type {[string, Selector]} */ ([JSON.stringify(s), s]));
+      wants.forEach(([key, selector]) => union.set(key, selector));
+      this.store.plan.set(p.view.id, wants.map(([key]) => key));
+    }
+    const text = [...union.keys()].join();
+    if (text === this.watched) return;
+    this.watched = text;
+    if (union.size > MOST_SELECTORS) console.error(`The views want ${union.size} selectors; allowed: ${MOST_SELECTORS}. The last are left out.`);
+    this.watch([...union.values()].slice(0, MOST_SELECTORS));
+  }
+
+  /** @param {Placed} p @returns {Selector[]} */
+  wants(p) {
+    try {
+      return p.view.wants(this.store.world) ?? [];
+    } catch (error) {
+      this.fail(p, error);
+      return [];
+    }
+  }
+
+  ask() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => this.frame());
+  }
+
+  frame() {
+    this.waiting = false;
+    if (this.asks) this.plan();
+    if (this.held()) return this.ask();
+    const pictures = this.placed.filter((p) => p.shown && p.dirty).map((p) => ({ p, paint: this.draw(p) }));
+    for (const { p, paint } of pictures) if (typeof paint === "function") this.attempt(p, paint);
+    const drawn = this.store.drawn.splice(0);
+    if (drawn.length) this.drawn(Math.max(...drawn));
+  }
+
+  /** Between a new epoch and its first values the old picture stays, for a moment. */
+  held() {
+    if (!this.store.unsettled) {
+      this.unsettledSince = 0;
+      return false;
+    }
+    this.unsettledSince ||= performance.now();
+    return performance.now() - this.unsettledSince < PATIENCE;
+  }
+
+  /** Paint one view at once, its canvases too. @param {Placed} p */
+  drawNow(p) {
+    const paint = this.draw(p);
+    if (typeof paint === "function") this.attempt(p, paint);
+  }
+
+  /** @param {Placed} p @returns {void | (() => void)} what paints its canvases */
+  draw(p) {
+    p.dirty = false;
+    p.reads = new Set();
+    return this.attempt(p, () => {
+      if (!p.mounted || p.failed) this.mount(p);
+      return p.view.draw(p.element, watched(this.store.world, p.reads), this.context);
+    });
+  }
+
+  /** @template T @param {Placed} p @param {() => T} act @returns {T | void} */
+  attempt(p, act) {
+    try {
+      return act();
+    } catch (error) {
+      this.fail(p, error);
+    }
+  }
+
+  /** @param {Placed} p */
+  mount(p) {
+    p.element.replaceChildren();
+    p.mounted = true;
+    p.failed = "";
+    p.view.mount?.(p.element, this.context);
+  }
+
+  /** A view's error is shown in its own place, and nowhere else.
+   * @param {Placed} p @param {unknown} error */
+  fail(p, error) {
+    console.error(`The view ${p.view.id} failed:`, error);
+    p.failed = String(error);
+    p.dirty = false;
+    const again = () => {
+      p.dirty = true;
+      this.ask();
+    };
+    p.element.replaceChildren(
+      h("p", { class: "view-error", role: "alert" }, msg`“${p.view.title}” could not be drawn: ${p.failed}. The rest of the page goes on.`, " ",
+        h("button", { class: "btn sm", type: "button", onclick: again }, msg`Draw again`)),
+    );
+    p.reads = new Set(["opened"]);
+  }
+}
+
+/** The world, noting which of its parts are read.
+ * @param {World} world @param {Set<string>} reads @returns {World} */
+function watched(world, reads) {
+  return new Proxy(world, {
+    get(target, part) {
+      reads.add(/** @type {string} */ (part));
+      return target[/** @type {keyof World} */ (part)];
+    },
+  });
+}

@@ -1,0 +1,277 @@
+// @ts-check
+/** What the controls and the keys do: each turns into commands, or changes the look. */
+
+import { msg } from "../language.mjs";
+import { lookAt, lookAway } from "../deck/ops.mjs";
+import { fits, label, MOST, reached, toggled } from "../deck/stops.mjs";
+import { groupsOf, owner } from "../states/tapes.mjs";
+import { remember, remembered, scheme } from "../page/theme.mjs";
+
+/** @typedef {import("./run.mjs").Run} Run @typedef {"step" | "stage" | "op"} Unit */
+
+export class Actions {
+  /** @param {{run: Run, catalogue: any, repaint: () => void, provider: string}} o provider: id of the MantineProvider */
+  constructor({ run, catalogue, repaint, provider }) {
+    this.run = run;
+    this.store = run.store;
+    this.commands = run.commands;
+    this.catalogue = catalogue;
+    this.repaint = repaint;
+    this.provider = provider;
+    /** @type {Unit} */
+    this.unit = "step";
+    this.rate = 2;
+    /** The stops that the newest play was sent with. @type {any} */
+    this.playedWith = null;
+    this.store.listen((parts) => {
+      if (parts.includes("look")) this.stopsMoved();
+      if (parts.includes("playing")) this.stoppedAt(this.world.playing);
+    });
+  }
+
+  get world() {
+    return this.store.world;
+  }
+
+  /** What a person set: what was opened (or will be), with the changes that were sent and not answered yet.
+   * @returns {any} */
+  get scenario() {
+    const { opened } = this.world;
+    return opened ? Object.assign({}, opened.scenario, ...this.run.ahead) : { ...this.run.first, ...this.run.early };
+  }
+
+  // ---- time
+
+  /** The operations of the newest stage that ran, in order. @returns {string[]} */
+  ops() {
+    return this.world.moved?.stages.findLast((/** @type {any} */ s) => s.ms !== null)?.ops ?? [];
+  }
+
+  async step() {
+    if (this.unit !== "op") {
+      this.cursor(null);
+      return this.commands.step(this.unit);
+    }
+    const ops = this.ops();
+    const at = ops.indexOf(this.world.look.op ?? "");
+    if (at >= 0 && at < ops.length - 1) return this.cursor(ops[at + 1]);
+    const reply = await this.commands.step("stage");
+    if (reply.ok) this.cursor(this.ops()[0] ?? null);
+    return reply;
+  }
+
+  async back() {
+    const ops = this.ops();
+    const at = ops.indexOf(this.world.look.op ?? "");
+    if (this.unit === "op" && at > 0) return this.cursor(ops[at - 1]);
+    const reply = await this.commands.back();
+    if (reply.ok) this.cursor(this.unit === "op" ? (this.ops().at(-1) ?? null) : null);
+    return reply;
+  }
+
+  /** The op cursor, and with it what the map, the read and the inspector look at. No message: all of it was recorded.
+   * @param {string | null} scope */
+  cursor(scope) {
+    this.run.look(scope === null ? lookAway(this.world) : lookAt(this.world, scope));
+  }
+
+  play() {
+    if (this.world.playing.playing) return this.pause();
+    if (this.unit !== "op") return this.playOn(this.unit);
+    this.store.set({ playing: { playing: true, unit: "op", rate: this.rate } });
+    this.playOps();
+  }
+
+  /** @param {"step" | "stage"} unit */
+  playOn(unit) {
+    this.playedWith = this.world.look.stops;
+    return this.commands.play(unit, this.rate, this.playedWith.filter((/** @type {any} */ s) => fits(this.world, s)));
+  }
+
+  /** Ops are played here, because the page alone moves over them. */
+  playOps() {
+    this.timer = setTimeout(async () => {
+      const before = { moved: this.world.moved, op: this.world.look.op };
+      const reply = await this.step();
+      if (!this.world.playing.playing) return;
+      const stop = reached(this.world.look.stops, before, { moved: this.world.moved, op: this.world.look.op });
+      if (stop) this.tell(msg`Stopped where you asked: ${label(this.world, stop)}.`);
+      if (stop || (reply && !reply.ok)) this.pause();
+      else this.playOps();
+    }, 1000 / this.rate);
+  }
+
+  /** @param {string} message stands until the run moves on */
+  tell(message) {
+    this.store.set({ notices: [...this.world.notices, { code: "stopped", message, offer: null, at: this.world.moved.at }] });
+  }
+
+  pause() {
+    if (this.world.playing.unit !== "op") return this.commands.pause();
+    clearTimeout(this.timer);
+    this.store.set({ playing: { ...this.world.playing, playing: false } });
+  }
+
+  // ---- where Play stops
+
+  /** @param {import("../types").PlayStop} stop */
+  toggleStop(stop) {
+    const { stops } = this.world.look;
+    const next = toggled(stops, stop);
+    if (next.length > MOST) return this.run.refuse([{ field: "stops", given: next.length, allowed: msg`at most ${MOST}`, message: msg`There are ${MOST} stops already; remove one first.` }]);
+    this.run.look({ stops: next });
+  }
+
+  /** A stop where the run stands: at the op cursor, the stage, or the step. */
+  stopHere() {
+    const { moved, look } = this.world;
+    if (!moved) return;
+    const { phase } = moved;
+    const stage = moved.stage || (phase === "train" ? moved.stages.findLast((/** @type {any} */ s) => s.ms !== null)?.name : "");
+    if (look.op) return this.toggleStop({ kind: "op", phase, scope: look.op });
+    if (stage) return this.toggleStop({ kind: "stage", phase, stage });
+    return this.toggleStop({ kind: "step", phase: phase === "prefill" && !moved.step ? "prefill" : phase, step: Math.max(1, moved.step) });
+  }
+
+  /** Stops that were changed while the run plays hold at once. */
+  stopsMoved() {
+    const { playing, look, role } = this.world;
+    if (playing.playing && playing.unit !== "op" && role === "writer" && this.playedWith && this.playedWith !== look.stops) this.playOn(playing.unit);
+  }
+
+  /** Playing ended at an operation: the cursor goes there.
+   * @param {any} playing */
+  stoppedAt({ playing, stop }) {
+    if (!playing && stop?.kind === "op" && this.playedWith && this.world.role === "writer") this.cursor(stop.scope);
+    if (!playing) this.playedWith = null;
+  }
+
+  /** @param {Unit} unit */
+  granularity(unit) {
+    if (unit === this.unit) return;
+    if (this.world.playing.playing) this.pause();
+    this.unit = unit;
+    this.cursor(unit === "op" ? (this.ops()[0] ?? null) : null);
+    this.store.tell(["unit"]);
+  }
+
+  /** @param {number | string} rate */
+  speed(rate) {
+    if (!(Number(rate) >= 0.1 && Number(rate) <= 60)) return;
+    this.rate = Number(rate);
+    if (this.world.playing.playing && this.world.playing.unit !== "op") this.playOn(this.world.playing.unit);
+  }
+
+  /** @param {"train" | "prefill" | "decode"} phase */
+  phase(phase) {
+    if (phase && phase !== (this.world.moved?.phase ?? this.scenario?.phase)) return this.commands.enter(phase);
+  }
+
+  // ---- set-up
+
+  /** One field of the scenario: "seed", "training.learning_rate", "config.layers".
+   * @param {string} path @param {any} value */
+  field(path, value) {
+    const [group, name] = path.split(".");
+    const old = name ? this.scenario[group]?.[name] : this.scenario[group];
+    if (value === old) return;
+    return this.commands.change(name ? { [group]: { ...this.scenario[group], [name]: value } } : { [group]: value });
+  }
+
+  /** @param {string} [id] @returns {any} */
+  architecture(id = this.scenario?.architecture) {
+    return this.catalogue.architectures.find((/** @type {any} */ a) => a.id === id);
+  }
+
+  /** @param {string} id */
+  choose(id) {
+    if (id && id !== this.scenario?.architecture) return this.commands.change({ architecture: id });
+  }
+
+  /** To the weights as they were before the first update here, in the same phase. Nothing is lost: the history keeps what came after. */
+  async beforeUpdates() {
+    const first = [...this.world.history.values()].find((node) => node.parent === null);
+    const { phase } = this.world.moved;
+    const reply = await this.commands.go(first.id);
+    if (reply.ok && phase !== first.phase) await this.commands.enter(phase);
+  }
+
+  /** The example before or after the one that is shown, of the same task. @param {number} by */
+  nextExample(by) {
+    const { scenario } = this;
+    const count = this.catalogue.tasks.find((/** @type {any} */ t) => t.id === scenario.task)?.presets.length ?? 0;
+    const now = this.presetNow();
+    const at = now ? Number(now.split("/")[1]) : by > 0 ? -1 : 0;
+    if (count) return this.preset(`${scenario.task}/${(at + by + count) % count}`);
+  }
+
+  /** A task's example, "task/number": with the task's own architecture if this one does not have it.
+   * @param {string | null} name */
+  preset(name) {
+    const [id, number] = (name ?? "").split("/");
+    const task = this.catalogue.tasks.find((/** @type {any} */ t) => t.id === id);
+    const preset = task?.presets[Number(number)];
+    if (!preset || name === this.presetNow()) return;
+    const request = preset.source ? { source: preset.source, target: preset.target } : { target: preset.target };
+    if (task.id === this.scenario.task) return this.commands.change({ requests: [request] });
+    const fitting = this.catalogue.architectures.find((/** @type {any} */ a) => a.tasks.includes(task.id));
+    const architecture = this.architecture().tasks.includes(task.id) ? this.scenario.architecture : fitting.id;
+    return this.commands.change({ architecture, task: task.id, requests: [request] });
+  }
+
+  /** The example that the requests are, or null when a person wrote them. */
+  presetNow() {
+    const { scenario } = this;
+    const task = this.catalogue.tasks.find((/** @type {any} */ t) => t.id === scenario?.task);
+    const [only, ...more] = scenario?.requests ?? [];
+    const text = JSON.stringify([only?.source ?? null, only?.target]);
+    const found = task?.presets.findIndex((/** @type {any} */ p) => JSON.stringify([p.source ?? null, p.target]) === text) ?? -1;
+    return found < 0 || more.length ? null : `${task.id}/${found}`;
+  }
+
+  /** What to look at in the example that the requests are. @returns {string} */
+  presetNote() {
+    const [id, number] = (this.presetNow() ?? "").split("/");
+    return this.catalogue.tasks.find((/** @type {any} */ t) => t.id === id)?.presets[Number(number)].note ?? "";
+  }
+
+  /** @param {any[]} requests */
+  requests(requests) {
+    return this.commands.change({ requests });
+  }
+
+  undo() {
+    return this.commands.undo();
+  }
+
+  reset() {
+    return this.commands.reset();
+  }
+
+  // ---- look
+
+  /** @param {"layer" | "head"} what @param {number} by */
+  turn(what, by) {
+    const { look, opened } = this.world;
+    const info = opened?.relations.find((/** @type {any} */ r) => r.name === look.relation);
+    const size = (what === "layer" ? (info?.layers ?? groupsOf(this.world, owner(this.world)).length) : info?.heads) ?? 0;
+    const next = look[what] + by;
+    if (next >= 0 && next < size) this.run.look({ [what]: next });
+  }
+
+  nextTheme() {
+    /** @type {("auto" | "light" | "dark")[]} each click is seen */
+    const all = scheme("auto") === "dark" ? ["auto", "light", "dark"] : ["auto", "dark", "light"];
+    this.theme(all[(all.indexOf(remembered()) + 1) % all.length]);
+  }
+
+  /** @param {"auto" | "light" | "dark"} theme */
+  theme(theme) {
+    remember(theme);
+    const wanted = scheme(theme);
+    document.documentElement.setAttribute("data-mantine-color-scheme", wanted);
+    /** @type {any} */ (window).dash_clientside.set_props(this.provider, { forceColorScheme: wanted });
+    if (this.world.look.theme !== theme) this.store.set({ look: { ...this.world.look, theme } });
+    this.repaint();
+  }
+}

@@ -1,0 +1,70 @@
+// @ts-check
+/** The look: what of it may come from a link or another page, and keeping it inside what the run has. */
+
+import { isStop, MOST } from "../deck/stops.mjs";
+import { firstLook } from "./store.mjs";
+
+/** @typedef {import("../types").Look} Look */
+
+/** @type {Record<string, (value: any) => boolean>} */
+const ALLOWED = {
+  request: whole, layer: whole, head: whole,
+  relation: (v) => typeof v === "string" && v.length <= 64,
+  show: (v) => ["weights", "scores", "mask"].includes(v),
+  scale: (v) => v === "linear" || v === "log",
+  lock: (v) => v === null || (typeof v === "object" && whole(v.row) && whole(v.key)),
+  path: (v) => v === null || (typeof v === "string" && v.length <= 200),
+  editing: (v) => typeof v === "boolean",
+  pane: (v) => v === "gradient" || v === "map",
+  scope: (v) => v === "layer" || v === "all",
+  stops: (v) => Array.isArray(v) && v.length <= MOST && v.every(isStop),
+  ribbon: (v) => v === "weight" || v === "value",
+  op: (v) => v === null || (typeof v === "string" && v.length <= 200),
+  side: (v) => ["value", "unedited", "gradient"].includes(v),
+  layout: (v) => isLayout(v),
+};
+
+/** @param {any} v */
+function isLayout(v) {
+  const { index = {}, ...axes } = v && typeof v === "object" ? v : { index: null };
+  const short = (/** @type {any} */ name) => typeof name === "string" && name.length <= 16;
+  const named = Object.entries(axes).every(([slot, axis]) => ["rows", "columns", "panels"].includes(slot) && short(axis));
+  return named && !!index && typeof index === "object" && Object.entries(index).length <= 8 && Object.entries(index).every(([axis, at]) => short(axis) && whole(at));
+}
+
+/** @param {any} v */
+function whole(v) {
+  return Number.isInteger(v) && v >= 0;
+}
+
+/** The parts of some data that are a look; the theme stays each person's own.
+ * @param {any} data @returns {Partial<Look>} */
+export function taken(data) {
+  const entries = Object.entries(data && typeof data === "object" ? data : {});
+  return Object.fromEntries(entries.filter(([key, value]) => ALLOWED[key]?.(value)));
+}
+
+/** What others see of it.
+ * @param {Look} look */
+export function shared(look) {
+  return Object.fromEntries(Object.keys(ALLOWED).map((key) => [key, look[/** @type {keyof Look} */ (key)]]));
+}
+
+/** A look that fits what was opened: its relation exists, layer and head are within it.
+ * @param {Look} look @param {any} opened @returns {Look} */
+export function fitting(look, opened) {
+  const relations = opened?.relations ?? [];
+  const found = relations.find((/** @type {any} */ r) => r.name === look.relation);
+  const info = found ?? relations.at(-1);
+  const { phase, training, requests } = opened.scenario; // in training one looks at a sequence of the batch
+  const request = Math.min(look.request, Math.max(0, (phase === "train" && training?.batch === "task" ? training.batch_size : requests.length) - 1));
+  if (!info) {
+    const own = look.relation === "" || look.relation === "s" || look.relation === "t"; // whose states are looked at, where there are no reads
+    return own ? { ...look, request } : { ...firstLook(), theme: look.theme, stops: look.stops, pane: look.pane, request };
+  }
+  if (!found) {
+    const fresh = { relation: info.name, layer: info.layers - 1, head: 0, lock: null, path: null, editing: false };
+    return { ...firstLook(), theme: look.theme, stops: look.stops, show: look.show, scale: look.scale, ...fresh, request };
+  }
+  return { ...look, request, layer: Math.min(look.layer, info.layers - 1), head: Math.min(look.head, info.heads - 1) };
+}

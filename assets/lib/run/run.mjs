@@ -1,0 +1,320 @@
+// @ts-check
+/** One page's run: its session, its connection, its link in the address, and every command that leaves this page. */
+
+import { commands } from "./commands.mjs";
+import { heard } from "./heard.mjs";
+import { msg, named } from "../language.mjs";
+import { isLink, unpack } from "./link.mjs";
+import { fitting, shared, taken } from "./look.mjs";
+import { Socket } from "./socket.mjs";
+
+/** @typedef {import("./socket.mjs").Reply} Reply @typedef {import("./store.mjs").Store} Store @typedef {import("../types").Look} Look */
+
+const SESSION = "lookback-session";
+const LINK = "lookback-link";
+/** A command that takes longer than this shows as under way, ms. */
+const PATIENCE = 150;
+const SHARE_AFTER = 500;
+const LOOK_AFTER = 200;
+/** Commands that ask or mirror: they change nothing that a link holds, and a refusal of theirs is no news. */
+const ASKING = new Set(["watch", "fetch", "look", "share"]);
+
+export class Run {
+  /** @param {{store: Store, first: any, onWelcome: () => void}} o first: the scenario of a first visit; onWelcome: watch (again) */
+  constructor({ store, first, onWelcome }) {
+    this.store = store;
+    this.first = first;
+    this.onWelcome = onWelcome;
+    const address = new URLSearchParams(location.search);
+    this.guest = address.get("session") ?? "";
+    this.role = address.get("role") === "reader" ? "reader" : "writer";
+    this.client = crypto.getRandomValues(new Uint32Array(3)).join("-");
+    this.commands = commands((command) => this.send(command));
+    /** Commands of the person that were not answered yet. */
+    this.open = 0;
+    /** Changes of the scenario that were sent and not answered yet, oldest first. @type {Record<string, any>[]} */
+    this.ahead = [];
+    /** What a person set before a run was there. @type {Record<string, any>} */
+    this.early = {};
+    /** What waits a moment, so that many changes are told once. @type {any} */
+    this.lookTimer = 0;
+    /** @type {any} */
+    this.shareTimer = 0;
+    /** The server tells what the page looked at; after that the page tells the server. */
+    this.joining = false;
+    /** The run as it was shared last, as a link and as a file. */
+    this.shared = { link: "", file: /** @type {any} */ (null) };
+    this.session = "";
+    /** Of the run that is shown. */
+    this.architecture = "";
+    this.socket = new Socket({
+      address: () => this.address(),
+      onFrame: (frame) => this.frame(frame),
+      onState: (state, reason) => this.state(state, reason),
+      onForgotten: () => this.forget(),
+    });
+  }
+
+  /** Join the session that this tab had, or begin one. */
+  async begin() {
+    this.session = this.guest || (await claim(this.ownSession()));
+    addEventListener("online", () => this.socket.connect());
+    addEventListener("offline", () => this.socket.probe(2000));
+    addEventListener("popstate", () => this.travelled());
+    this.socket.connect();
+  }
+
+  /** The run of this entry of the tab's history; a link that is new to the tab begins another run and leaves that one as it is.
+   * @returns {string} */
+  ownSession() {
+    const other = isLink(location.hash) && location.hash !== sessionStorage.getItem(LINK);
+    return history.state?.session ?? (other ? "" : sessionStorage.getItem(SESSION)) ?? "";
+  }
+
+  address() {
+    const { store } = this;
+    const url = new URL("ws", document.baseURI);
+    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+    url.searchParams.set("client", this.client);
+    if (this.session) url.searchParams.set("session", this.session);
+    if (this.session && store.seq > 0) {
+      url.searchParams.set("after", String(store.seq));
+      url.searchParams.set("epoch", String(store.epoch));
+    }
+    if (this.role === "reader") url.searchParams.set("role", "reader");
+    return url.href;
+  }
+
+  /** The server does not have this session: begin another one; what the link holds comes back. */
+  forget() {
+    if (this.guest) {
+      this.socket.become("closed", msg`The run ${this.guest} does not exist (any more).`);
+      return false;
+    }
+    this.session = "";
+    this.store.seq = 0;
+    sessionStorage.removeItem(SESSION);
+    history.replaceState(null, "");
+    return true;
+  }
+
+  /** @param {import("../types").World["connection"]} connection @param {string} reason */
+  state(connection, reason) {
+    this.store.set({ connection, reason: named(reason) });
+  }
+
+  /** @param {import("./wire.mjs").Frame} frame */
+  frame(frame) {
+    heard(frame);
+    this.store.apply(frame);
+    if (frame.kind === "welcome") this.welcome(frame);
+    else if (frame.kind === "opened") this.opened(frame.event);
+    else if (frame.kind === "viewed") this.viewed(frame.event.view);
+    else if (frame.kind === "shared") this.linked((this.shared = frame.event).link);
+    else if (frame.kind === "reply") this.store.settle();
+    else if (frame.kind === "playing" && !frame.event.playing) this.changed();
+  }
+
+  /** @param {import("./wire.mjs").Frame} frame */
+  welcome(frame) {
+    const known = this.session === frame.session;
+    this.session = frame.session;
+    if (!this.guest) this.remember();
+    if (!known) claim(this.session);
+    this.joining = frame.event.opened && !frame.event.resumed;
+    if (!frame.event.opened && frame.event.role === "writer") this.openFirst();
+    else if (frame.event.opened) this.changed(); // so that the address says where the run stands
+    this.onWelcome();
+  }
+
+  /** @param {any} event */
+  opened(event) {
+    if (Object.keys(this.early).length) this.commands.change(this.early);
+    this.early = {};
+    const view = this.joining || this.store.world.role === "reader" ? taken(event.view) : {};
+    const { look } = this.store.world;
+    const other = !!this.architecture && this.architecture !== event.scenario.architecture; // another model: its own first look
+    this.architecture = event.scenario.architecture;
+    this.store.set({ look: fitting({ ...look, ...(other ? { relation: "" } : {}), ...view }, event) });
+  }
+
+  /** @param {any} view */
+  viewed(view) {
+    if (!this.joining && this.store.world.role === "writer") return;
+    this.joining = false;
+    const { look, opened } = this.store.world;
+    const next = { ...look, ...taken(view) };
+    this.store.set({ look: opened ? fitting(next, opened) : next });
+  }
+
+  /** What the address holds, else the first scenario; the page is alive either way. */
+  async openFirst() {
+    if (isLink(location.hash) && (await this.followLink())) return;
+    const { refused } = this.store.world;
+    const reply = await this.commands.open(this.first);
+    if (reply.ok && refused) this.store.set({ refused });
+  }
+
+  /** Open the run of the address. @returns {Promise<boolean>} */
+  async followLink() {
+    if (!isLink(location.hash)) return false;
+    const fragment = location.hash;
+    try {
+      const content = await unpack(fragment);
+      const reply = await this.commands.open(content.scenario, content.log ?? []);
+      if (!reply.ok) return this.unfollow();
+      sessionStorage.setItem(LINK, fragment);
+      this.look(taken(content.view));
+      return true;
+    } catch (error) {
+      this.refuse([{ field: "link", given: "", allowed: msg`a link made by Lookback`, message: String(/** @type {any} */ (error).message) }]);
+      return this.unfollow();
+    }
+  }
+
+  /** The address again says what is shown. @returns {false} */
+  unfollow() {
+    history.replaceState({ session: this.session }, "", sessionStorage.getItem(LINK) || location.pathname + location.search);
+    return false;
+  }
+
+  /** This tab and this entry of its history belong to this run. */
+  remember() {
+    sessionStorage.setItem(SESSION, this.session);
+    history.replaceState({ ...history.state, session: this.session }, "");
+  }
+
+  /** The person went to another entry of the tab's history, or opened another link in it. Each run keeps its session, so that going back
+   * finds it with all its lines; a link is looked at before the page leaves for it. */
+  async travelled() {
+    if (this.guest) return;
+    const session = history.state?.session;
+    if (session === this.session) return;
+    if (session) return this.leaveFor(session);
+    if (!isLink(location.hash)) return void this.unfollow();
+    try {
+      await unpack(location.hash);
+      return this.leaveFor("");
+    } catch (error) {
+      this.refuse([{ field: "link", given: "", allowed: msg`a link made by Lookback`, message: String(/** @type {any} */ (error).message) }]);
+    }
+    this.unfollow();
+  }
+
+  /** Load the page for another run: an earlier one of this tab, or ("") a new one for the link in the address.
+   * @param {string} session */
+  leaveFor(session) {
+    if (session) sessionStorage.setItem(SESSION, session);
+    else sessionStorage.removeItem(SESSION);
+    sessionStorage.setItem(LINK, session ? location.hash : "");
+    location.reload();
+  }
+
+  /** Every command of the page goes through here.
+   * @param {Record<string, any>} command @returns {Promise<Reply>} */
+  async send(command) {
+    if (command.kind === "change" && !this.store.world.opened) return this.later(command.fields);
+    const send = () => this.socket.send(command, { again: command.kind !== "watch" });
+    if (ASKING.has(command.kind)) return send();
+    if (command.kind === "change") this.awaits([...this.ahead, command.fields]);
+    const settled = () => command.kind === "change" && this.awaits(this.ahead.filter((fields) => fields !== command.fields));
+    return this.during(send, settled, command.kind === "analyse");
+  }
+
+  /** Something of the person's that is under way until it is answered, and what its answer means.
+   * @param {() => Promise<Reply>} act @param {() => void} [settled] @param {boolean} [itself] the page asked by itself: no sign that the person
+   * went on, so a refusal stays to be read @returns {Promise<Reply>} */
+  async during(act, settled = () => {}, itself = false) {
+    this.begun();
+    const reply = await act().finally(() => this.ended());
+    settled();
+    if (reply.ok) {
+      if (itself) return reply;
+      if (this.store.world.refused) this.store.set({ refused: null });
+      this.changed();
+    } else if (reply.errors.length) this.refuse(reply.errors);
+    return reply;
+  }
+
+  /** @param {Record<string, any>[]} changes that were sent and not answered yet */
+  awaits(changes) {
+    this.ahead = changes;
+    this.store.tell(["set-up"]);
+  }
+
+  /** A change of a run that is not there yet is made when it is. @param {Record<string, any>} fields @returns {Reply} */
+  later(fields) {
+    Object.assign(this.early, fields);
+    this.store.tell(["set-up"]);
+    return { ok: true, errors: [] };
+  }
+
+  begun() {
+    if (this.open++ === 0) this.busyTimer = setTimeout(() => this.store.set({ busy: true }), PATIENCE);
+  }
+
+  ended() {
+    if (--this.open > 0) return;
+    clearTimeout(this.busyTimer);
+    if (this.store.world.busy) this.store.set({ busy: false });
+  }
+
+  /** @param {any[]} errors */
+  refuse(errors) {
+    this.store.set({ refused: errors });
+  }
+
+  /** Change what the page looks at; others see it, and a reload finds it again.
+   * @param {Partial<Look>} change */
+  look(change) {
+    const { look, opened, role } = this.store.world;
+    const next = { ...look, ...change };
+    if (JSON.stringify(next) === JSON.stringify(look)) return;
+    this.store.set({ look: opened ? fitting(next, opened) : next });
+    if (role !== "writer") return;
+    clearTimeout(this.lookTimer);
+    this.lookTimer = setTimeout(() => {
+      this.lookTimer = 0;
+      if (this.store.world.connection === "open") this.commands.look(shared(this.store.world.look));
+      this.changed();
+    }, LOOK_AFTER);
+  }
+
+  /** What is shown changed and settled: soon the address says so too. */
+  changed() {
+    if (this.guest) return;
+    clearTimeout(this.shareTimer);
+    this.shareTimer = setTimeout(() => {
+      this.shareTimer = 0;
+      const { world } = this.store;
+      if (world.connection === "open" && world.opened && !world.playing.playing) this.commands.share(shared(world.look));
+    }, SHARE_AFTER);
+  }
+
+  /** @param {string} link empty when the run is too long for one */
+  linked(link) {
+    if (this.guest || history.state?.session !== this.session) return; // or the person has gone to another run's entry
+    if (link !== location.hash) history.replaceState({ session: this.session }, "", link || location.pathname + location.search);
+    sessionStorage.setItem(LINK, link);
+  }
+}
+
+/** This tab's hold on a session, so that a duplicated tab (which copies the storage) begins its own. Empty when another tab has it.
+ * @param {string} session @returns {Promise<string>} */
+async function claim(session) {
+  if (!session || !navigator.locks) return session;
+  for (let attempt = 0; attempt < 5; attempt++) {
+    if (await held(session)) return session;
+    await new Promise((resolve) => setTimeout(resolve, 60)); // a page that reloads lets go a moment later
+  }
+  return "";
+}
+
+/** @param {string} session @returns {Promise<boolean>} */
+const held = (session) =>
+  new Promise((resolve) => {
+    navigator.locks.request(`lookback-${session}`, { ifAvailable: true }, (lock) => {
+      resolve(!!lock);
+      return lock ? new Promise(() => {}) : undefined;
+    });
+  });

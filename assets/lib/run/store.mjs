@@ -1,0 +1,299 @@
+// @ts-check
+/** The world that views draw from: the latest event of each kind, the look, and recorded values merged from keyframes and deltas. */
+
+/** @typedef {import("../types").World} World @typedef {import("../types").Known} Known @typedef {import("../types").Look} Look */
+/** @typedef {import("../types").Selector} Selector @typedef {import("../types").Tensor} Tensor */
+/** @typedef {import("./wire.mjs").Frame} Frame */
+
+/** @returns {Look} */
+export const firstLook = () => ({
+  request: 0, relation: "", layer: 0, head: 0, show: "weights", scale: "linear", lock: null, path: null,
+  editing: false, scope: "layer", pane: "gradient", theme: "auto", op: null, ribbon: "weight", side: "value", layout: {}, stops: [],
+});
+
+/** @returns {World} */
+function firstWorld() {
+  return {
+    connection: "connecting", reason: "", role: "writer", recording: false, busy: false,
+    opened: null, schema: null, moved: null, history: new Map(),
+    curve: { updates: [], loss: [], norm: [], clipped: [], validation: [], validated_every: 0, held_out: 0 },
+    checked: null, playing: { playing: false, unit: "step", rate: 2 }, notices: [], refused: null, analysis: {},
+    look: firstLook(), hover: null, values: () => [],
+  };
+}
+
+/** How long listeners wait for the rest of a step, ms. */
+const PATIENCE = 100;
+
+/** Keeps the world and tells listeners which parts of it changed. */
+export class Store {
+  constructor() {
+    this.world = firstWorld();
+    this.world.values = (view, selector) => this.valuesOf(view, selector);
+    this.session = "";
+    this.epoch = -1;
+    this.seq = -1;
+    /** An epoch began and nothing of it was recorded yet: painting now would mix old values with new rows. */
+    this.unsettled = false;
+    /** While a step arrives: what listeners will be told of when all of it is here. @type {string[] | null} */
+    this.arriving = null;
+    /** @type {any} */
+    this.patience = 0;
+    /** Values frames that were taken in and not acknowledged yet. @type {number[]} */
+    this.drawn = [];
+    /** @type {((parts: string[]) => void)[]} */
+    this.listeners = [];
+    /** What each view wants, as the text of its selectors. @type {Map<string, string[]>} */
+    this.plan = new Map();
+    /** What the server sends now: pieces name a place in this list. @type {string[]} */
+    this.inForce = [];
+    /** The number of that list: values of another one are dropped. */
+    this.mark = 0;
+    /** What is known of a selector, by path and side. @type {Map<string, Map<string, Block>>} */
+    this.blocks = new Map();
+  }
+
+  /** @param {(parts: string[]) => void} listener */
+  listen(listener) {
+    this.listeners.push(listener);
+  }
+
+  /** Change parts of the world from this side (connection, busy, look, ...).
+   * @param {Partial<World>} change */
+  set(change) {
+    Object.assign(this.world, change);
+    this.tell(Object.keys(change));
+  }
+
+  /** @param {string[]} parts */
+  tell(parts) {
+    if (this.arriving) this.arriving.push(...parts);
+    else for (const listener of this.listeners) listener(parts);
+  }
+
+  /** A step begins to arrive. It ends with its checks; until then nothing is told, so that one step is one picture. */
+  arrives() {
+    this.arriving ??= [];
+    clearTimeout(this.patience);
+    this.patience = setTimeout(() => this.arrived(), PATIENCE);
+  }
+
+  /** All of the step is here, or it takes too long. */
+  arrived() {
+    const parts = this.arriving;
+    if (!parts) return;
+    clearTimeout(this.patience);
+    this.arriving = null;
+    this.tell([...new Set(parts)]);
+  }
+
+  /** What is watched from now on: pieces of values with this mark name a place in this list. The rest is forgotten.
+   * @param {string[]} selectors as text @param {number} mark */
+  watches(selectors, mark) {
+    this.inForce = selectors;
+    this.mark = mark;
+    this.blocks = new Map(selectors.map((key) => [key, this.blocks.get(key) ?? new Map()]));
+  }
+
+  /** @param {string} view @param {number} selector @returns {Known[]} */
+  valuesOf(view, selector) {
+    const key = this.plan.get(view)?.[selector];
+    return key === undefined ? [] : [...(this.blocks.get(key)?.values() ?? [])];
+  }
+
+  /** Take in one frame. Values of another epoch are dropped (and still acknowledged).
+   * @param {Frame} frame */
+  apply(frame) {
+    if (frame.kind === "pong") return;
+    if (frame.kind === "values") return frame.event.fetched ? this.tell([]) : this.applyValues(frame);
+    this.session = frame.session;
+    if (frame.kind === "welcome" && !frame.event.resumed) this.seq = 0;
+    else this.seq = Math.max(this.seq, frame.seq);
+    if (frame.epoch !== this.epoch) this.begin(frame.epoch);
+    if (frame.kind === "moved") this.arrives();
+    const parts = this.take(frame.kind, frame.event, frame);
+    if (parts.length) this.tell(parts);
+    if (frame.kind === "checked") this.arrived();
+  }
+
+  /** @param {number} epoch */
+  begin(epoch) {
+    this.unsettled = this.epoch >= 0;
+    this.epoch = epoch;
+  }
+
+  /** The picture is whole again: the command was answered or its values came. */
+  settle() {
+    this.arrived();
+    if (!this.unsettled) return;
+    this.unsettled = false;
+    for (const known of this.blocks.values()) for (const [key, block] of known) if (block.epoch !== this.epoch) known.delete(key);
+    this.tell(["values"]);
+  }
+
+  /** @param {Frame} frame */
+  applyValues(frame) {
+    this.drawn.push(frame.seq);
+    if (frame.epoch !== this.epoch || frame.event.mark !== this.mark) return this.tell([]);
+    if (frame.event.keyframe) for (const known of this.blocks.values()) known.clear();
+    for (const piece of frame.event.pieces) this.merge(piece, /** @type {Tensor} */ (frame.tensors.get(piece.array.tensor)), frame.epoch);
+    this.unsettled = false;
+    this.tell(["values"]);
+  }
+
+  /** @param {any} piece @param {Tensor} tensor @param {number} epoch */
+  merge(piece, tensor, epoch) {
+    const known = this.blocks.get(this.inForce[piece.selector]);
+    if (!known) return;
+    const key = `${piece.side} ${piece.path}`;
+    let block = known.get(key);
+    if (!block || block.epoch !== epoch || block.axes.join() !== piece.axes.join()) known.set(key, (block = new Block(piece.path, piece.side, piece.axes, epoch)));
+    block.put(tensor, piece.axes.map((/** @type {string} */ axis) => piece.start?.[axis] ?? 0), piece.bin > 1);
+  }
+
+  /** What an event changes, as names of the world's parts.
+   * @param {string} kind @param {any} event @param {Frame} frame @returns {string[]} */
+  take(kind, event, frame) {
+    const w = this.world;
+    switch (kind) {
+      case "opened":
+        w.opened = event;
+        w.notices = [];
+        return ["opened", "notices"];
+      case "schema":
+        w.schema = event;
+        return ["schema"];
+      case "history":
+        w.history = new Map(event.nodes.map((/** @type {any} */ n) => [n.id, n]));
+        return ["history"];
+      case "moved":
+        for (const node of event.nodes) w.history.set(node.id, node);
+        w.moved = event;
+        w.notices = w.notices.filter((n) => n.at === event.at || n.at === null);
+        return ["moved", "history", "notices"];
+      case "curve":
+        w.curve = event.whole ? event : joined(w.curve, event);
+        return ["curve"];
+      case "checked":
+        w.checked = event;
+        return ["checked"];
+      case "playing":
+        w.playing = event;
+        return ["playing"];
+      case "notice":
+        w.notices = [...w.notices.slice(-19), { ...event, at: w.moved?.at ?? null }];
+        return ["notices"];
+      case "analysis":
+        w.analysis = { ...w.analysis, [event.name]: { ...event, tensors: frame.tensors } };
+        return ["analysis"];
+      case "welcome":
+        w.role = event.role;
+        return ["role"];
+      case "reply":
+        return [];
+      default:
+        return [kind];
+    }
+  }
+}
+
+/** @param {World["curve"]} old @param {any} more */
+export function joined(old, more) {
+  const keep = more.updates.length ? old.updates.findIndex((u) => u >= more.updates[0]) : -1;
+  const cut = keep < 0 ? old.updates.length : keep;
+  const validation = old.validation.filter(([u]) => !more.validation.length || u < more.validation[0][0]);
+  return {
+    updates: [...old.updates.slice(0, cut), ...more.updates],
+    loss: [...old.loss.slice(0, cut), ...more.loss],
+    norm: [...old.norm.slice(0, cut), ...more.norm],
+    clipped: [...old.clipped.slice(0, cut), ...more.clipped],
+    validated_every: more.validated_every, held_out: more.held_out,
+    validation: [...validation, ...more.validation],
+  };
+}
+
+/** Of all blocks together. */
+let changes = 0;
+
+/** Values of one tap, as a rectangle that grows; NaN where nothing is known. */
+export class Block {
+  /** @param {string} path @param {Known["side"]} side @param {string[]} axes @param {number} epoch */
+  constructor(path, side, axes, epoch) {
+    /** Another number after each change. */
+    this.version = 0;
+    this.path = path;
+    this.side = side;
+    this.axes = axes;
+    this.epoch = epoch;
+    /** @type {number[]} */
+    this.shape = axes.map(() => 0);
+    /** @type {number[]} */
+    this.strides = axes.map(() => 0);
+    /** @type {Float32Array} */
+    this.data = new Float32Array(0);
+  }
+
+  /** @param {...number} index */
+  at(...index) {
+    let place = 0;
+    for (let i = 0; i < this.shape.length; i++) {
+      if (!(index[i] >= 0 && index[i] < this.shape[i])) return NaN;
+      place += index[i] * this.strides[i];
+    }
+    return this.data[place];
+  }
+
+  /** The last two axes at one place of the others, to be asked often: (row, column) to a number, NaN outside.
+   * @param {...number} lead @returns {(row: number, column: number) => number} */
+  plane(...lead) {
+    const n = this.shape.length - 2;
+    const inside = lead.length === n && lead.every((at, i) => at >= 0 && at < this.shape[i]);
+    const [rows, columns, rowStride, columnStride] = inside ? [this.shape[n], this.shape[n + 1], this.strides[n], this.strides[n + 1]] : [0, 0, 0, 0];
+    const { data } = this;
+    const base = lead.reduce((sum, at, i) => sum + at * this.strides[i], 0);
+    return (row, column) => (row >= 0 && row < rows && column >= 0 && column < columns ? data[base + row * rowStride + column * columnStride] : NaN);
+  }
+
+  /** Copy a tensor to where it begins, growing as needed. largest: where a number is known already, the larger one stays.
+   * @param {Tensor} tensor @param {number[]} start @param {boolean} [largest] */
+  put(tensor, start, largest = false) {
+    this.version = ++changes;
+    const shape = this.shape.map((n, i) => Math.max(n, start[i] + tensor.shape[i]));
+    if (!this.data.length && start.every((s) => s === 0)) {
+      this.resize(tensor.shape, Float32Array.from(tensor.data));
+      return;
+    }
+    if (shape.some((n, i) => n !== this.shape[i])) this.grow(shape);
+    copy(tensor.data, tensor.shape, this.data, this.strides, start, largest);
+  }
+
+  /** @param {number[]} shape */
+  grow(shape) {
+    const [data, old] = [this.data, this.shape];
+    this.resize(shape, new Float32Array(shape.reduce((a, b) => a * b, 1)).fill(NaN));
+    copy(data, old, this.data, this.strides, shape.map(() => 0));
+  }
+
+  /** @param {number[]} shape @param {Float32Array} data */
+  resize(shape, data) {
+    this.shape = [...shape];
+    this.data = data;
+    this.strides = shape.map((_, i) => shape.slice(i + 1).reduce((a, b) => a * b, 1));
+  }
+}
+
+/** Copy a dense rectangle into a larger one, whole last-axis runs at a time.
+ * @param {ArrayLike<number>} from @param {number[]} shape @param {Float32Array} to @param {number[]} strides @param {number[]} start @param {boolean} [largest] */
+function copy(from, shape, to, strides, start, largest = false) {
+  const size = shape.reduce((a, b) => a * b, 1);
+  if (!size) return;
+  const run = shape.length ? shape[shape.length - 1] : 1;
+  const index = shape.map(() => 0);
+  for (let at = 0; at < size; at += run) {
+    let place = 0;
+    for (let i = 0; i < shape.length; i++) place += (start[i] + index[i]) * strides[i];
+    if (largest) for (let j = 0; j < run; j++) to[place + j] = from[at + j] <= to[place + j] ? to[place + j] : from[at + j];
+    else for (let j = 0; j < run; j++) to[place + j] = from[at + j];
+    for (let i = shape.length - 2; i >= 0 && ++index[i] === shape[i]; i--) index[i] = 0;
+  }
+}

@@ -1,0 +1,72 @@
+// @ts-check
+/** Which weights are loaded, in plain words, and the way back to the shipped ones. */
+
+import { set, text as put, h } from "../dom.mjs";
+import { counted, msg } from "../language.mjs";
+
+/** @typedef {import("../types").World} World */
+/** @typedef {{title: string, act: "trained" | "shipped" | "before"}} Way back: choose the trained ones; the shipped variant with them; the moment before
+ * the first update */
+/** @typedef {{task: string, config: Record<string, any>}} Checkpoint */
+
+/** What is loaded, and either the way back to what was shipped or what one should know of it.
+ * @param {World} world @param {Checkpoint[]} checkpoints of this architecture @returns {{said: string, note: string, way: Way | null}} */
+export function weightsWords(world, checkpoints) {
+  const found = whatIsLoaded(world, checkpoints);
+  return world.recording ? { ...found, way: null } : found;
+}
+
+/** @param {World} world @param {Checkpoint[]} checkpoints @returns {ReturnType<typeof weightsWords>} */
+function whatIsLoaded(world, checkpoints) {
+  const { scenario, weights } = world.opened;
+  const updates = world.moved?.updates ?? 0;
+  if (updates) {
+    const title = weights.kind === "trained" ? msg`Back to the trained weights` : msg`Back to the random draw`;
+    return { said: counted(updates, "Changed here by {0} update.", "Changed here by {0} updates."), note: "", way: { title, act: "before" } };
+  }
+  if (weights.kind === "trained") return { said: trained(weights.source), note: msg`Other variants begin untrained.`, way: null };
+  const said = msg`Random, drawn from seed ${scenario.seed}.`;
+  const shipped = checkpoints.filter((c) => c.task === scenario.task);
+  if (!shipped.length) return { said, note: msg`No trained ones are shipped for it.`, way: null };
+  const fits = shipped.some((c) => JSON.stringify(sorted(c.config)) === JSON.stringify(sorted(scenario.config)));
+  return { said, note: "", way: fits ? { title: msg`Load the trained weights`, act: "trained" } : { title: msg`Back to the variant that is trained`, act: "shipped" } };
+}
+
+/** @param {Record<string, any>} source of trained weights @returns {string} */
+function trained({ steps, loss }) {
+  const how = [steps !== undefined && counted(steps, "{0} update", "{0} updates"), loss !== undefined && msg`loss ${Number(loss).toPrecision(2)}`];
+  const said = how.filter(Boolean).join(", ");
+  return said ? msg`Trained: ${said}.` : msg`Trained.`;
+}
+
+/** @param {Record<string, any>} config */
+const sorted = (config) => Object.fromEntries(Object.entries(config).sort());
+
+export class Weights {
+  /** @param {HTMLElement} place @param {(act: Way["act"]) => void} goBack */
+  constructor(place, goBack) {
+    this.said = h("p", { class: "note", id: "weights-line" });
+    this.note = h("p", { class: "note" });
+    this.way = h("button", { class: "link small", type: "button", onclick: () => this.act && goBack(this.act) });
+    /** @type {Way["act"] | null} */
+    this.act = null;
+    place.append(h("div", { class: "weights" }, this.said, this.note, this.way));
+  }
+
+  /** @param {World} world @param {Checkpoint[]} checkpoints @param {boolean} leaves a variant is being set that no trained weights fit */
+  update(world, checkpoints, leaves) {
+    if (!world.opened) return;
+    const { said, note, way } = weightsWords(world, checkpoints);
+    put(this.said, said);
+    put(this.note, leaves ? msg`This one has no trained weights.` : note);
+    this.act = leaves ? null : (way?.act ?? null);
+    put(this.way, way?.title ?? "");
+    set(this.way, "hidden", !this.act);
+    set(this.note, "hidden", !!this.act);
+    set(this.note, "data-tone", leaves ? "warn" : null);
+    set(this.said, "title", history(world.opened.weights.source ?? {}));
+  }
+}
+
+/** How weights came about, as a tooltip. @param {Record<string, any>} source */
+const history = ({ command, seed }) => (command ? (seed === undefined ? command : msg`${command}, seed ${seed}`) : null);

@@ -1,0 +1,121 @@
+// @ts-check
+/** What a model keeps between calls, read from `moved.kept`: whose rows it is, in which layers, whether it grows, and its bytes. Pure. */
+
+import { msg } from "../language.mjs";
+import { reserve } from "../map/maps.mjs";
+import * as read from "../reads.mjs";
+import { bytes, leaf, requestName } from "../words.mjs";
+
+/** @typedef {import("../types").World} World */
+/** One line of a bank's cells: a kept tensor's role in one layer (-1: of no layer), and the operation that writes it.
+ * @typedef {{role: "k" | "v" | "m", layer: number, path: string, name: string}} Line */
+/** What belongs to the same rows and grows alike. `rows` of the tensor, `perRow` bytes of a further one (of every request).
+ * @typedef {{id: string, owner: "s" | "t" | "", grows: boolean, lines: Line[], bytes: number, perRow: number, rows: number}} Bank */
+/** A bank as one request sees it. @typedef {Bank & {request: number, title: string, note: string, places: read.Row[], reserved: number}} Shelf */
+
+/** @param {string} path @returns {Line} */
+function line(path) {
+  const name = leaf(path);
+  const layer = /\blayer(\d+)\b/.exec(path);
+  return { role: /^(k|key|keys)$/.test(name) ? "k" : /^(v|value|values)$/.test(name) ? "v" : "m", layer: layer ? Number(layer[1]) : -1, path: path.slice(0, path.lastIndexOf(".")), name };
+}
+
+/** Tensors that are kept, in banks.
+ * @param {any[]} kept @returns {Bank[]} */
+export function banks(kept) {
+  /** @type {Map<string, Bank>} */
+  const found = new Map();
+  for (const k of kept) {
+    const axes = k.axes.map((/** @type {string} */ a) => a.replace("'", ""));
+    const owner = axes.includes("s") ? "s" : axes.includes("t") ? "t" : "";
+    const id = `${owner}${k.grows ? "+" : ""}`;
+    /** @type {Bank} */
+    const bank = found.get(id) ?? { id, owner, grows: k.grows, lines: [], bytes: 0, perRow: 0, rows: owner ? k.shape[axes.indexOf(owner)] : 0 };
+    bank.lines.push(line(k.path));
+    bank.bytes += k.bytes;
+    bank.perRow += k.bytes_per_row ?? 0;
+    found.set(id, bank);
+  }
+  for (const bank of found.values()) bank.lines.sort((a, b) => a.layer - b.layer);
+  return [...found.values()];
+}
+
+/** Bytes now, what one further row of every request costs, and how many rows of what grows there are.
+ * @param {Bank[]} all */
+export const total = (all) => ({
+  now: all.reduce((a, b) => a + b.bytes, 0),
+  perRow: all.reduce((a, b) => a + (b.grows ? b.perRow : 0), 0),
+  rows: Math.max(...all.map((b) => (b.grows ? b.rows : 0)), 0),
+});
+
+const SHOWN = 3; // banks side by side
+
+/** What is drawn: every request's banks where they fit, else those of the request that the page looks at.
+ * @param {World} world @returns {Shelf[]} */
+export function shelves(world) {
+  const all = banks(world.moved?.kept ?? []);
+  const requests = read.requests(world);
+  const every = requests.length * all.length <= SHOWN;
+  const shown = every ? requests.map((_, i) => i) : [read.request(world)];
+  return shown.flatMap((b) => all.map((bank) => shelf(bank, b, requests, all.length)));
+}
+
+/** @param {Bank} bank @param {number} b @param {any[]} requests @param {number} banks */
+function shelf(bank, b, requests, banks) {
+  const places = bank.owner ? (requests[b]?.[bank.owner === "s" ? "source" : "target"] ?? []) : [];
+  const count = Math.max(1, requests.length);
+  const name = bankName(bank);
+  const title = count < 2 ? name : banks > 1 ? msg`${requestName(b)}: ${name}` : msg`Request ${requestName(b)}`;
+  const now = bytes(bank.bytes / count);
+  const note = !bank.grows ? msg`${now}, fixed` : count > 1 ? (places[next(places)]?.state === "padded" ? msg`next write: row ${next(places)}, over padding` : msg`next write: row ${next(places)}`) : msg`${now}, +${bytes(bank.perRow)} a row`;
+  return { ...bank, request: b, title, note, places, reserved: bank.grows ? reserve(Math.max(places.length, next(places) + 1), 6) : Math.max(places.length, 1) };
+}
+
+/** The row that the next decision of a request writes; it may lie over padding.
+ * @param {read.Row[]} places */
+const next = (places) => read.lastKnown(places) + 1;
+
+/** @param {Bank} bank */
+function bankName(bank) {
+  const cache = bank.lines.some((l) => l.role !== "m");
+  if (bank.owner === "s") return cache ? msg`Source cache` : msg`Source memory`;
+  if (bank.owner === "t") return cache ? msg`Target cache` : msg`Target rows`;
+  return msg`State`;
+}
+
+/** A recurrent state of the same layers and width, for comparison: a formula from the running configuration, or null.
+ * @param {World} world */
+export function fixedState(world) {
+  const { d_model: width, layers } = world.opened?.scenario?.config ?? {};
+  if (!width || !layers || !(world.moved?.kept ?? []).some((/** @type {any} */ k) => k.grows)) return null;
+  const floats = width * layers;
+  return { floats, layers, width, bytes: floats * 4 * Math.max(1, read.requests(world).length) };
+}
+
+/** Rows of this pass: how many slots ran, how many of them are real, how many decide.
+ * @param {World} world */
+export function work(world) {
+  const requests = read.requests(world);
+  const slots = requests.flatMap((r) => [...(r.source ?? []), ...r.target]);
+  const read_ = requests.some((r) => r.decision_row !== null) || requests.some((r) => r.target.some(read.known));
+  const run = slots.filter((r) => read.known(r) || (r.state === "padded" && read_)).length;
+  return { run, used: slots.filter(read.known).length, decide: requests.filter((r) => r.decision_row !== null).length };
+}
+
+/** In training, after the forward pass: bytes of the recorded values that have a gradient, by operation in forward order. They are held
+ * until the backward pass has used them.
+ * @param {World} world @returns {{op: string, bytes: number}[]} */
+export function held(world) {
+  const ops = read.phase(world) === "train" ? (world.moved?.stages.find((/** @type {any} */ s) => s.name === "forward")?.ops ?? []) : [];
+  const { sizes = {} } = world.moved ?? {};
+  const size = (/** @type {any} */ t) => t.axes.reduce((/** @type {number} */ n, /** @type {string} */ a) => n * (sizes[a] ?? 0), WIDTH[t.dtype] ?? 4);
+  const taps = (world.schema?.taps ?? []).filter((/** @type {any} */ t) => t.gradient && t.type !== "parameter");
+  return ops.map((/** @type {string} */ op) => ({ op, bytes: taps.filter((/** @type {any} */ t) => scopeOf(t.path, ops) === op).reduce((/** @type {number} */ sum, /** @type {any} */ t) => sum + size(t), 0) }));
+}
+
+/** @type {Record<string, number>} bytes of one number */
+const WIDTH = { float64: 8, float32: 4, float16: 2, bfloat16: 2 };
+
+/** The longest operation that a path lies in.
+ * @param {string} path @param {string[]} ops */
+const scopeOf = (path, ops) => ops.reduce((best, op) => ((path === op || path.startsWith(`${op}.`)) && op.length > best.length ? op : best), "");

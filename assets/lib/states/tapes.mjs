@@ -1,0 +1,205 @@
+// @ts-check
+/** What a model without reads works with: states that a loop carries from row to row, the gates that make them, a window of the newest
+ * rows, one summary of the source. Found by the axes, types and names of its taps and by its Config, never by its name. Pure. */
+
+import { msg } from "../language.mjs";
+import * as read from "../reads.mjs";
+import { leaf } from "../words.mjs";
+
+/** @typedef {import("../types").World} World @typedef {import("../types").Known} Known @typedef {import("../types").Selector} Selector */
+/** One tape: a vector for each row. carried: the next row is made of it; gate: it lies in 0..1 (else it has a sign).
+ * @typedef {{path: string, name: string, letter: string, carried: boolean, gate: boolean}} Tape */
+/** The tapes of one scope. @typedef {{scope: string, owner: "s" | "t", name: string, tapes: Tape[]}} Group */
+/** How much of the old state a gate keeps, and where the number comes from: kept = of(gate).
+ * @typedef {{path: string, letter: string, of: (value: number) => number, said: string}} Gate */
+
+const GATES = new Set(["forget", "update", "reset", "input", "output"]);
+/** Carried first, then gates with what they let in. */
+const ORDER = ["cell", "new_cell", "hidden", "new_hidden", "forget", "update", "reset", "input", "candidate", "output"];
+/** @type {Record<string, string>} */
+const LETTERS = { cell: "c", new_cell: "c", hidden: "h", new_hidden: "h", forget: "f", update: "z", reset: "r", input: "i", output: "o", candidate: "g" };
+
+/** Whether the model has no read at all: then its states are what there is to see. @param {World} world */
+export const alone = (world) => !!world.opened && world.opened.relations.length === 0;
+
+/** What was found in a schema, which never changes. @type {WeakMap<any[], Group[]>} */
+const found = new WeakMap();
+
+/** All tapes in groups, those of the source first, in the order in which they are made.
+ * @param {World} world @returns {Group[]} */
+export function groups(world) {
+  const taps = world.schema?.taps;
+  if (!taps) return [];
+  let all = found.get(taps);
+  if (!all) found.set(taps, (all = [...grouped(taps, "s"), ...grouped(taps, "t")]));
+  return all;
+}
+
+/** @param {any[]} taps @param {"s" | "t"} owner @returns {Group[]} */
+function grouped(taps, owner) {
+  const rows = taps.filter((t) => t.axes.length === 3 && t.axes[0] === "b" && t.axes[1] === owner && t.type !== "parameter");
+  const scopes = [...new Set(rows.filter((t) => t.type === "state").map((t) => above(t.path)))];
+  if (!scopes.length && owner === "t") return plain(rows);
+  return scopes.map((scope) => {
+    const inside = rows.filter((t) => above(t.path) === scope);
+    const width = inside.find((t) => t.type === "state").axes[2];
+    const tapes = inside.filter((t) => t.axes[2] === width && /^(state|hidden)$/.test(t.type));
+    const gru = tapes.some((t) => leaf(t.path) === "update");
+    return { scope, owner, name: scopeName(scope, scopes), tapes: tapes.map((t) => tape(t, gru)).sort((a, b) => place(a.name) - place(b.name)) };
+  });
+}
+
+/** Nothing is carried: what is made of each row alone. @param {any[]} rows @returns {Group[]} */
+function plain(rows) {
+  const tapes = rows.filter((t) => t.type === "hidden" && t.axes[2] !== "d").map((t) => tape(t, false));
+  return tapes.length ? [{ scope: above(tapes[0].path) || tapes[0].path, owner: "t", name: "", tapes }] : [];
+}
+
+/** @param {any} t a TapInfo @param {boolean} gru @returns {Tape} */
+function tape(t, gru) {
+  const name = leaf(t.path);
+  const letter = name === "candidate" && gru ? "h~" : (LETTERS[name] ?? name[0]);
+  return { path: t.path, name: name.replaceAll("_", " "), letter, carried: t.type === "state", gate: GATES.has(name) };
+}
+
+/** @param {string} name */
+const place = (name) => (ORDER.indexOf(name.replaceAll(" ", "_")) + ORDER.length + 1) % (ORDER.length + 1);
+
+/** @param {string} path */
+const above = (path) => path.slice(0, Math.max(0, path.lastIndexOf(".")));
+
+/** What a scope is called beside its like: "layer 1", "backwards layer 1", or its last part. @param {string} scope @param {string[]} all */
+function scopeName(scope, all) {
+  const parts = scope.split(".");
+  const layer = /^layer(\d+)$/.exec(parts.at(-1) ?? "");
+  if (!layer) return parts.at(-1) ?? scope;
+  const said = msg`layer ${Number(layer[1]) + 1}`;
+  const before = parts.at(-2) ?? "";
+  const several = new Set(all.map((s) => s.split(".").at(-2))).size > 1 && parts.length > 2;
+  return several ? `${before} ${said}` : said;
+}
+
+/** Whose states are looked at: in `look.relation`, "s" or "t"; the target's if nothing is said. @param {World} world @returns {"s" | "t"} */
+export const owner = (world) => (world.look.relation === "s" && groups(world).some((g) => g.owner === "s") ? "s" : "t");
+
+/** The groups of one owner. @param {World} world @param {"s" | "t"} of */
+export const groupsOf = (world, of) => groups(world).filter((g) => g.owner === of);
+
+/** The group that is looked at, or that of the same layer of another owner. @param {World} world @param {"s" | "t"} [of] @returns {Group | null} */
+export function shown(world, of = owner(world)) {
+  const all = groupsOf(world, of);
+  return all[Math.min(world.look.layer, all.length - 1)] ?? null;
+}
+
+/** Whether a state is carried along the target rows, so that they run one after another. @param {World} world */
+export const loops = (world) => groupsOf(world, "t").some((g) => g.tapes.some((t) => t.carried));
+
+/** The gate of a group that says how much of the old state stays; null where there is none. What z near 1 means is the Config's.
+ * @param {World} world @param {Group | null} group @returns {Gate | null} */
+export function keeping(world, group) {
+  const gate = (/** @type {string} */ name) => group?.tapes.find((t) => t.gate && t.name === name);
+  const [forget, update] = [gate("forget"), gate("update")];
+  if (forget) return { path: forget.path, letter: "f", of: (v) => v, said: msg`mean f` };
+  if (!update) return null;
+  const writes = world.opened?.scenario?.config?.update === "writes";
+  return writes ? { path: update.path, letter: "z", of: (v) => 1 - v, said: msg`mean 1 − z` } : { path: update.path, letter: "z", of: (v) => v, said: msg`mean z` };
+}
+
+/** The gate that says how much is written: the input gate, or what the update gate does not keep; null where there is none.
+ * @param {World} world @param {Group | null} group @returns {Gate | null} */
+export function writing(world, group) {
+  const input = group?.tapes.find((t) => t.gate && t.name === "input");
+  if (input) return { path: input.path, letter: "i", of: (v) => v, said: msg`mean i` };
+  const kept = group?.tapes.some((t) => t.name === "update") ? keeping(world, group) : null;
+  return kept && { ...kept, of: (v) => 1 - kept.of(v), said: kept.said === msg`mean z` ? msg`mean 1 − z` : msg`mean z` };
+}
+
+/** One tape of the request that is looked at, in full precision. Views that show the same ask for the same. @param {World} world @param {string} path @returns {Selector} */
+export const selector = (world, path) => ({ path, index: { b: read.request(world) }, dtype: "f32" });
+
+/** The gates that a chain is drawn with, of the source (if it has a chain) and of the target. @param {World} world @returns {Selector[]} */
+export function gateSelectors(world) {
+  const all = /** @type {("s" | "t")[]} */ (["s", "t"]).flatMap((of) => [keeping(world, shown(world, of)), writing(world, shown(world, of))]);
+  return [...new Set(all.flatMap((g) => (g ? [g.path] : [])))].map((path) => selector(world, path));
+}
+
+/** Values by path, of one request: (row, unit) to a number, NaN where nothing is known. @param {World} world @param {string} view @param {number} count of its selectors */
+export function values(world, view, count) {
+  const known = new Map(Array.from({ length: count }, (_, i) => world.values(view, i)).flat().map((k) => [k.path, k]));
+  const request = read.request(world);
+  return (/** @type {string} */ path) => cells(known.get(path), request);
+}
+
+/** @param {Known | undefined} known @param {number} request @returns {(row: number, unit: number) => number} */
+function cells(known, request) {
+  if (!known) return () => NaN;
+  const b = Math.min(request, known.shape[0] - 1);
+  return known.plane?.(b) ?? ((row, unit) => known.at(b, row, unit));
+}
+
+/** The mean of a gate over all units of one row; NaN where it is not known.
+ * @param {Gate | null} gate @param {ReturnType<typeof values>} of @param {number} width @param {number} row */
+export function mean(gate, of, width, row) {
+  if (!gate || !width) return NaN;
+  const at = of(gate.path);
+  let sum = 0;
+  for (let unit = 0; unit < width; unit++) sum += at(row, unit);
+  return gate.of(sum / width);
+}
+
+/** How many units a group has. @param {World} world @param {Group | null} group */
+export function width(world, group) {
+  const axes = world.schema?.taps.find((/** @type {any} */ t) => t.path === group?.tapes[0]?.path)?.axes;
+  return axes ? (world.moved?.sizes?.[axes[2]] ?? 0) : 0;
+}
+
+/** How many of the newest rows a row reads by their place, or 0 where no tap has a window. @param {World} world @returns {number} */
+export function windowSize(world) {
+  const has = world.schema?.taps.some((/** @type {any} */ t) => t.type !== "parameter" && t.axes[1] === "t" && t.axes[2] === "k");
+  return has ? (world.moved?.sizes?.k ?? world.opened?.scenario?.config?.window ?? 0) : 0;
+}
+
+/** Whether a row's tapes are computed at this moment: it is known, and the op cursor has passed what makes them.
+ * @param {World} world @param {Group | null} group @param {number} row */
+export function computed(world, group, row) {
+  const at = group && read.rows(world, group.owner)[row];
+  return !!at && read.known(at) && !(at.state === "new" && read.before(world, group.scope));
+}
+
+/** What the inspector shows while nobody chose a tensor: the first carried tape, in place of the read that there is not.
+ * @param {World} world @returns {string | null} */
+export const firstPath = (world) => (alone(world) ? (shown(world)?.tapes[0]?.path ?? null) : null);
+
+/** Whether a loop over the source goes from its last row to its first. @param {World} world @param {Group | null} group */
+export const backwards = (world, group) => group?.owner === "s" && !!world.opened?.scenario?.config?.reverse !== group.scope.includes("backwards");
+
+/** How a source comes to the target: which source rows make the summary (`ends`, `last`, or `all`), in words; how it is handed over.
+ * kept: the summary itself stays between calls. null: there is no source, or no summary of it.
+ * @param {World} world @returns {{from: "last" | "ends" | "all", made: string, start: boolean, every: boolean, handed: string[], kept: boolean, width: number, path: string} | null} */
+export function summary(world) {
+  const taps = world.schema?.taps ?? [];
+  const made = taps.find((/** @type {any} */ t) => t.type === "state" && t.path.startsWith("encoder.") && t.axes.length === 2 && leaf(t.path) === "summary");
+  if (!made) return null;
+  const { reduction = "", delivery = "", readout = "" } = world.opened?.scenario?.config ?? {};
+  const again = taps.some((/** @type {any} */ t) => t.type === "state" && t.axes.length === 2 && t.path === "decoder.summary");
+  const start = taps.some((/** @type {any} */ t) => t.type === "state" && t.axes.length === 2 && t.path.startsWith("encoder.initial"));
+  const every = delivery ? delivery !== "initial" : again;
+  const handed = [...(start ? [msg`as first state`] : []), ...(every ? [msg`in every step`] : []), ...(readout === "maxout" ? [msg`in the readout`] : [])];
+  const from = /^(final|projected|hidden_cell)$/.test(reduction) ? "last" : reduction === "endpoints" ? "ends" : "all";
+  return { from, made: madeOf()[reduction] ?? msg`all rows, folded`, start, every, handed, kept: (world.moved?.kept ?? []).some((/** @type {any} */ k) => k.path === made.path), width: world.moved?.sizes?.[made.axes[1]] ?? 0, path: made.path };
+}
+
+/** @returns {Record<string, string>} */
+const madeOf = () => ({
+  final: msg`the last state`, projected: msg`tanh of the last state`, hidden_cell: msg`the last h and c`, endpoints: msg`both ends`, mean: msg`the mean state`,
+  max: msg`the largest of each unit`, pooled: msg`a weighted mean`,
+});
+
+/** What the page looks at when one number of a tape is locked: its row and unit, and in the inspector the tape at that row.
+ * @param {World} world @param {"s" | "t"} of @param {number} row @param {number} unit @param {string} [path] of the tape, else the first
+ * @returns {Partial<import("../types").Look>} */
+export function lookAt(world, of, row, unit, path) {
+  const tape = path ?? shown(world, of)?.tapes[0]?.path ?? null;
+  const axes = world.schema?.taps.find((/** @type {any} */ t) => t.path === tape)?.axes ?? [];
+  return { relation: of, lock: { row, key: unit }, path: tape, side: "value", layout: axes.length ? { columns: axes[2], rows: "", panels: "", index: { [of]: row } } : {} };
+}

@@ -1,0 +1,194 @@
+// @ts-check
+/** A view as a picture: its elements with the styles that they have now, its canvases sharper, a caption below. */
+
+import { sharpen } from "../canvas.mjs";
+import { msg } from "../language.mjs";
+
+const SCALE = 2;
+const MARGIN = 16;
+const LINE = 16;
+const SVG = "http://www.w3.org/2000/svg";
+const HTML = "http://www.w3.org/1999/xhtml";
+/** Styles that make no difference in a still picture, or would move it. */
+const LEFT_OUT = /^(transition|animation|cursor|pointer-events|contain|container|will-change|-webkit-locale|user-select|touch-action|scroll|overscroll|inline-size|block-size|min-|max-|perspective-origin|transform-origin|view-transition|interactivity)/;
+
+/** The picture as SVG text. `redraw` paints the view's canvases anew at once.
+ * @param {HTMLElement} element @param {string} caption @param {() => void} redraw @returns {Promise<{text: string, width: number, height: number}>} */
+export async function svgOf(element, caption, redraw) {
+  sharpen(SCALE);
+  redraw();
+  const { width, height } = extent(element);
+  let copy;
+  try {
+    copy = copied(element);
+  } finally {
+    sharpen(0);
+    redraw();
+  }
+  Object.assign(copy.style, { margin: "0", width: `${width}px`, height: `${height}px` });
+  if (copy.style.display === "contents") copy.style.display = "block";
+  const body = getComputedStyle(document.body);
+  const colour = getComputedStyle(element).color;
+  const background = ground(element);
+  const w = Math.max(320, Math.ceil(width)) + 2 * MARGIN;
+  const lines = broken([caption, held(element)].filter(Boolean).join(". "), (w - 2 * MARGIN) / 6.2);
+  const h = Math.ceil(height) + 3 * MARGIN + LINE * lines.length;
+  const words = lines.map((line, i) => `<text x="${MARGIN}" y="${Math.ceil(height) + 2 * MARGIN + 11 + LINE * i}" font-size="11" font-family='${escaped(body.fontFamily)}' fill="${colour}">${escaped(line)}</text>`).join("");
+  const inside = new XMLSerializer().serializeToString(copy);
+  const text = `<svg xmlns="${SVG}" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}"><title>${escaped(caption)}</title><style>${await fonts()}</style>` +
+    `<rect width="100%" height="100%" fill="${background}"/><foreignObject x="${MARGIN}" y="${MARGIN}" width="${Math.ceil(width)}" height="${Math.ceil(height)}">${inside}</foreignObject>${words}</svg>`;
+  return { text, width: w, height: h };
+}
+
+/** The same as PNG, twice as large as on the page.
+ * @param {{text: string, width: number, height: number}} svg @returns {Promise<Blob>} */
+export async function pngOf({ text, width, height }) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [width * SCALE, height * SCALE];
+  const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  g.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(msg`This browser could not make the picture.`))), "image/png"));
+}
+
+/** Where it lies, also when its box is that of its children alone. @param {HTMLElement} element */
+function extent(element) {
+  const boxes = [element, ...element.children].filter((e) => e.getClientRects().length && !e.classList.contains("sr")).map((e) => e.getBoundingClientRect());
+  const over = (/** @type {"left" | "right" | "top" | "bottom"} */ side, /** @type {(...all: number[]) => number} */ most) => most(...boxes.map((b) => b[side]));
+  return boxes.length ? { width: over("right", Math.max) - over("left", Math.min), height: over("bottom", Math.max) - over("top", Math.min) } : { width: 0, height: 0 };
+}
+
+/** Whether a picture of it can grow without blur. @param {HTMLElement} element */
+export const isVector = (element) => ![...element.querySelectorAll("canvas")].some((c) => c.getClientRects().length);
+
+/** @param {Element} element @returns {any} */
+function copied(element) {
+  const style = getComputedStyle(element);
+  if (element instanceof HTMLCanvasElement) return imageOf(element, style);
+  const copy = /** @type {any} */ (element.cloneNode(false));
+  copy.removeAttribute("id");
+  if (copy.namespaceURI === HTML) {
+    copy.removeAttribute("class");
+    copy.removeAttribute("hidden");
+  }
+  copy.setAttribute("style", written(style, element instanceof SVGElement));
+  if (/auto|scroll/.test(style.overflow)) copy.style.overflow = "hidden"; // no bars
+  if (element instanceof HTMLInputElement) copy.setAttribute("value", element.value);
+  const scrolled = element.scrollLeft || element.scrollTop;
+  const before = pseudo(element, "::before");
+  if (before) copy.append(before);
+  for (const child of element.childNodes) {
+    if (child.nodeType === Node.TEXT_NODE) copy.append(child.cloneNode());
+    else if (child instanceof Element && seen(child)) copy.append(copied(child));
+  }
+  const after = pseudo(element, "::after");
+  if (after) copy.append(after);
+  if (scrolled) for (const child of copy.children) child.style.translate = `${-element.scrollLeft}px ${-element.scrollTop}px`;
+  return copy;
+}
+
+/** @param {Element} element */
+const seen = (element) => !(element instanceof HTMLElement && (element.hidden || element.classList.contains("sr"))) && getComputedStyle(element).display !== "none";
+
+/** A canvas that sticks to what is in sight stays there: what it shows is scrolled already.
+ * @param {HTMLCanvasElement} canvas @param {CSSStyleDeclaration} style */
+function imageOf(canvas, style) {
+  const image = document.createElement("img");
+  image.setAttribute("style", written(style, false));
+  const scroller = style.position === "sticky" ? canvas.closest(".pan") : null;
+  if (scroller) Object.assign(image.style, { position: "relative", top: `${scroller.scrollTop}px`, left: `${scroller.scrollLeft}px` });
+  image.src = canvas.width && canvas.height ? canvas.toDataURL("image/png") : "data:,";
+  return image;
+}
+
+/** @param {CSSStyleDeclaration} style @param {boolean} graphic */
+function written(style, graphic) {
+  const parts = [];
+  for (const name of style) {
+    if (LEFT_OUT.test(name) || (graphic && /^(width|height|x|y|cx|cy|r|rx|ry|d)$/.test(name))) continue;
+    parts.push(`${name}:${style.getPropertyValue(name)}`);
+  }
+  return parts.join(";");
+}
+
+/** What CSS puts before or after, as an element. @param {Element} element @param {"::before" | "::after"} which */
+function pseudo(element, which) {
+  const style = getComputedStyle(element, which);
+  const { content } = style;
+  if (content === "none" || content === "normal" || style.display === "none") return null;
+  const made = document.createElement("span");
+  made.setAttribute("style", written(style, false));
+  made.textContent = content.startsWith('"') ? JSON.parse(content) : "";
+  return made;
+}
+
+/** The first surface behind it. @param {Element | null} element @returns {string} */
+function ground(element) {
+  for (let e = element; e; e = e.parentElement) {
+    const { backgroundColor } = getComputedStyle(e);
+    if (backgroundColor !== "transparent" && !/, 0\)$/.test(backgroundColor)) return backgroundColor;
+  }
+  return "#fff";
+}
+
+/** What a picture of a view that is scrolled does not hold. @param {HTMLElement} element */
+function held(element) {
+  let [wide, tall] = [1, 1];
+  for (const inner of element.querySelectorAll("*")) {
+    if (!/auto|scroll/.test(getComputedStyle(inner).overflow) || !inner.clientWidth || !inner.clientHeight) continue;
+    wide = Math.min(wide, inner.clientWidth / inner.scrollWidth);
+    tall = Math.min(tall, inner.clientHeight / inner.scrollHeight);
+  }
+  if (wide > 0.99 && tall > 0.99) return "";
+  return msg`Holds what was in sight: ${Math.round(100 * wide)} % of the width, ${Math.round(100 * tall)} % of the height.`;
+}
+
+/** @type {Promise<string> | null} */
+let kept = null;
+
+/** The page's own faces as addresses, because a picture may load nothing. */
+function fonts() {
+  kept ??= Promise.all([...document.styleSheets].flatMap((sheet) => faces(sheet)).map(async ({ rule, base }) => {
+    const [, file] = /url\("?([^")]+)"?\)/.exec(rule.style.getPropertyValue("src")) ?? [];
+    if (!file) return "";
+    const found = file.startsWith("data:") ? file : await asAddress(new URL(file, base).href);
+    return `@font-face{font-family:${rule.style.getPropertyValue("font-family")};font-weight:${rule.style.getPropertyValue("font-weight")};src:url(${found}) format("woff2")}`;
+  })).then((all) => all.join(""));
+  return kept;
+}
+
+/** @param {CSSStyleSheet} sheet @returns {{rule: any, base: string}[]} */
+function faces(sheet) {
+  try {
+    return [...sheet.cssRules].filter((r) => r instanceof CSSFontFaceRule).map((rule) => ({ rule, base: sheet.href ?? document.baseURI }));
+  } catch {
+    return []; // a sheet of somebody else (an extension)
+  }
+}
+
+/** @param {string} url @returns {Promise<string>} */
+async function asAddress(url) {
+  const blob = await (await fetch(url)).blob();
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(blob);
+  });
+}
+
+/** @param {string} text @param {number} most characters in a line */
+function broken(text, most) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = `${lines.at(-1)} ${word}`.trim();
+    if (line.length > most && lines.at(-1)) lines.push(word);
+    else lines[lines.length - 1] = line;
+  }
+  return lines;
+}
+
+/** @param {string} text */
+const escaped = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);

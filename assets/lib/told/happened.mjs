@@ -1,0 +1,169 @@
+// @ts-check
+/** What just happened, in one sentence, from the recording: who read whom, what was decided, which row is hardest. Pure. */
+
+import { msg, counted, parts } from "../language.mjs";
+import * as read from "../reads.mjs";
+import { keyReads } from "../read/ribbons.mjs";
+import { statePart } from "./happened-states.mjs";
+import { part, place, token, told } from "./states.mjs";
+import { alone } from "../states/tapes.mjs";
+import { capital, figure, number, opName, percent, probability, requestName, severalStacks, shown } from "../words.mjs";
+
+/** @typedef {import("../types").World} World @typedef {import("./states.mjs").Part} Part */
+/** @typedef {(row: number, key: number) => number} Cells */
+
+const SPREAD = 0.3; // a row whose largest share is below it spreads
+const MOST = 0.9; // what the rows that are counted then give together
+const ALSO = 0.25; // a second share from which it is named too
+
+/** Outside training.
+ * @param {World} world @param {Cells} weight @returns {Part[]} */
+export function reading(world, weight) {
+  const view = read.requestView(world);
+  const locked = !!world.look.lock;
+  if (view.finished && !locked) return ended(view);
+  if (read.before(world, "logits") && !locked) return operation(world, weight);
+  const requests = read.requests(world);
+  if (read.phase(world) === "prefill" && requests.length > 1 && !locked) return decisions(requests);
+  const said = alone(world) ? statePart(world) : readPart(world, weight);
+  const lead = leads(world, view);
+  if (said.length) return lead.length ? told(parts`${said}; ${lead}.`) : [...said, part(".")];
+  const where = capital(place(world));
+  const newest = read.rows(world, "t")[view.decision_row];
+  if (lead.length && newest) return told(parts`${where}: after target row ${String(view.decision_row)} ${token(newest.token, "q")}, ${lead}.`);
+  if (world.moved.stage === "choose") return told(parts`${where}: ${token(view.target.findLast((/** @type {any} */ r) => r.state !== "padded")?.token ?? "", "d")} is chosen. Step reads its row.`);
+  if (world.moved.stage === "encode") return [part(msg`${where}: the source is encoded, once. Step reads the target rows.`)];
+  return [part(msg`${where}: nothing is computed yet. Step reads the known rows.`)];
+}
+
+/** What Step takes: it leads, or it was drawn.
+ * @param {World} world @param {any} view @returns {Part[]} */
+function leads(world, view) {
+  const lead = read.choice(view);
+  if (!lead) return [];
+  const drawn = world.opened.scenario.policy?.kind === "sample" && lead.id !== view.candidates[0]?.id;
+  const [word, share] = [token(lead.token, "d"), probability(lead.probability)];
+  return told(drawn ? parts`${word} is drawn at ${share}` : parts`${word} leads at ${share}`);
+}
+
+/** At the op cursor: what this operation read, or that it was computed; nothing of what comes after it.
+ * @param {World} world @param {Cells} weight @returns {Part[]} */
+function operation(world, weight) {
+  const all = read.operations(world);
+  const op = world.look.op ?? "";
+  const said = read.readAt(world.opened?.relations ?? [], op) ? readPart(world, weight) : [];
+  if (said.length) return [...said, part(".")];
+  const name = part(opName(op, severalStacks(all)), "p");
+  const [where, at] = [capital(place(world)), `${all.indexOf(op) + 1}/${all.length}`];
+  if (/(^|\.)ffn$/.test(op)) return told(parts`${where}, operation ${at}: ${name} changes each row on its own; no row reads another here.`);
+  if (/(^|\.)embedding$/.test(op)) return told(parts`${where}, operation ${at}: ${name} turns each token and its position into a row.`);
+  return told(parts`${where}, operation ${at}: ${name} is computed.`);
+}
+
+/** One row's read: from one key, from two alike, spread over many, from itself alone.
+ * @param {World} world @param {Cells} weight @returns {Part[]} */
+export function readPart(world, weight) {
+  const at = read.relation(world);
+  if (!at) return [];
+  const { row, key: locked } = read.focus(world);
+  const [keys, asker] = [read.rows(world, at.info.key), read.rows(world, at.info.query)[row]];
+  if (!asker) return [];
+  const all = keyReads(world, weight, row);
+  const own = at.info.key === at.info.query;
+  const word = (/** @type {number} */ key) => [token(keys[key].token, "k"), ...(own && key === row ? [part(msg`, itself`)] : [])];
+  const owner = at.info.query === "s" ? msg`source row ${row}` : msg`target row ${row}`;
+  const who = told(parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner} ${token(asker.token, "q")}`);
+  if (locked !== null) return lockedPart(who, all[locked], word);
+  if (all.some((r) => r.state === "nan")) return told(parts`${who} reads ${part(msg`numbers that are none`, "d")}`);
+  const top = all.filter((r) => r.weight > 0).sort((a, b) => b.weight - a.weight);
+  if (!top.length) return all.some((r) => r.weight === 0 && r.state === "open") ? told(parts`${who} reads nothing: its weights are all 0`) : [];
+  const open = all.filter((r) => r.state === "open");
+  if (open.length === 1) return own && open[0].key === row ? told(parts`${who} reads only itself: its mask allows no other row`) : told(parts`${who} reads only ${word(open[0].key)}: its mask allows no other row`);
+  return shares(who, top, word);
+}
+
+/** @param {Part[]} who @param {import("../read/ribbons.mjs").KeyRead[]} top largest first @param {(key: number) => Part[]} word @returns {Part[]} */
+function shares(who, top, word) {
+  const [first, second] = top;
+  const share = part(percent(first.weight), "v");
+  if (first.weight < SPREAD && top.length > 2) {
+    let [sum, count] = [0, 0];
+    while (sum < MOST && count < top.length) sum += top[count++].weight;
+    return told(parts`${who} spreads over ${part(counted(count, "{0} row", "{0} rows"), "v")}, most from ${word(first.key)}: ${share}`);
+  }
+  if (second && percent(first.weight) === percent(second.weight)) return told(parts`${who} takes ${share} each from ${word(first.key)} and ${word(second.key)}`);
+  if (second?.weight >= ALSO) return told(parts`${who} takes ${share} from ${word(first.key)}, ${part(percent(second.weight), "v")} from ${word(second.key)}`);
+  return told(parts`${who} takes ${share} from ${word(first.key)}`);
+}
+
+/** @param {Part[]} who @param {import("../read/ribbons.mjs").KeyRead | undefined} r @param {(key: number) => Part[]} word @returns {Part[]} */
+function lockedPart(who, r, word) {
+  if (!r) return [];
+  const key = word(r.key);
+  if (r.state === "user") return told(parts`${who} may not read ${key}: you hid it`);
+  if (r.state === "model") return told(parts`${who} may not read ${key}: the mask’s program hides it`);
+  if (r.state === "padded") return told(parts`${who} never reads ${key}: it is padding`);
+  if (r.state === "nan") return told(parts`${who} reads ${key} with a weight that is no number`);
+  return Number.isFinite(r.weight) ? told(parts`${who} takes ${part(percent(r.weight), "v")} from ${key}`) : [];
+}
+
+/** @param {any} view @returns {Part[]} */
+function ended(view) {
+  const written = view.target.filter((/** @type {any} */ r) => r.origin === "model" || r.origin === "chosen").map((/** @type {any} */ r) => shown(r.token));
+  const said = part(written.length > 7 ? `… ${written.slice(-6).join(" ")}` : written.join(" ") || msg`no word`, "q");
+  const whole = part(probability(Math.exp(number(view.log_probability))), "d");
+  return told(view.finished === "eos" ? parts`Finished: ${said}; probability of it all ${whole}.` : parts`Stopped at the limit: ${said}; probability of it all ${whole}.`);
+}
+
+/** @param {any[]} requests @returns {Part[]} */
+function decisions(requests) {
+  const all = requests.map((r, i) => ({ name: requestName(i), row: r.decision_row, lead: read.choice(r) })).filter((r) => r.lead);
+  if (!all.length) return [part(msg`One pass over ${requests.length} requests. Each is decided by its last valid row.`)];
+  const each = all.slice(0, 3).map((r) => (all.length > 2 ? told(parts`${r.name} takes ${token(r.lead.token, "d")} (row ${String(r.row)})`) : told(parts`${r.name} takes ${token(r.lead.token, "d")} from its row ${String(r.row)}`)));
+  const listed = each.flatMap((p, i) => (i ? [part(", "), ...p] : p));
+  return told(all.length > 3 ? parts`${listed}, …: each from its last valid row.` : parts`${listed}: each from its last valid row.`);
+}
+
+/** In training.
+ * @param {World} world @param {Cells} weight @returns {Part[]} */
+export function training(world, weight) {
+  const { train } = world.moved;
+  const rows = read.trainRows(world);
+  const where = capital(place(world));
+  if (!train || !rows.length) return [part(msg`Update ${(world.moved.step ?? 0) + 1}: Step draws its batch.`)];
+  const atOp = trainOperation(world, weight);
+  if (atOp.length) return atOp;
+  const worst = read.hardest(world);
+  if (worst === null) return counting(world, where);
+  const many = train.rows.length > 1;
+  const name = requestName(read.request(world));
+  const [input, label] = [token(rows[worst].input, "q"), token(rows[worst].label, "d")];
+  const who = told(many ? parts`${name}, row ${String(worst)} ${input} found ${label} hardest to predict` : parts`Row ${String(worst)} ${input} found ${label} hardest to predict`);
+  const most = read.largest(rows, "gradient");
+  const gradient = part(msg`gradient`, "g");
+  if (most === null) return told(parts`${who}: loss ${figure(number(rows[worst].loss), 2)}.`);
+  if (most === worst) return told(parts`${who}, and it sends back the largest ${gradient}.`);
+  return told(parts`${who}; row ${String(most)} ${token(rows[most].input, "q")} sends back the largest ${gradient}.`);
+}
+
+/** @param {World} world @param {string} where */
+function counting(world, where) {
+  const all = world.moved.train.rows.flat();
+  const counts = all.filter((/** @type {any} */ r) => r.counts).length;
+  const pass = world.moved.stages.find((/** @type {any} */ s) => s.ms !== null && s.rows);
+  if (pass) return [part(msg`${where}: one pass computed all ${pass.rows} rows; ${counts} of them count in the loss.`)];
+  return [part(msg`${where}: ${counted(world.moved.train.rows.length, "{0} sequence", "{0} sequences")}, ${counts} of ${all.length} rows count in the loss.`)];
+}
+
+/** At the op cursor of a forward or backward pass.
+ * @param {World} world @param {Cells} weight @returns {Part[]} */
+function trainOperation(world, weight) {
+  const stage = world.moved.stages.findLast((/** @type {any} */ s) => s.ms !== null);
+  const { op } = world.look;
+  if (!op || !stage?.ops.includes(op)) return [];
+  if (stage.name !== "backward") return operation(world, weight);
+  const name = part(opName(op, severalStacks(stage.ops)), "p");
+  const reached = world.moved.train.activation_norms?.findLast((/** @type {any} */ [path]) => path === op || path.startsWith(`${op}.`));
+  if (!reached) return told(parts`Backward reaches ${name}.`);
+  return told(parts`Backward reaches ${name}: its output has a ${part(msg`gradient`, "g")} of norm ${part(figure(number(reached[1])), "g")}.`);
+}

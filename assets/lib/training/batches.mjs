@@ -1,0 +1,98 @@
+// @ts-check
+/** The rows of a training batch: what each is given and must predict, what counts, and where its column lies. Pure but for `strip`. */
+
+import * as draw from "../canvas.mjs";
+import { small } from "./curves.mjs";
+import { counted } from "../language.mjs";
+import * as read from "../reads.mjs";
+import { figure, number, shown } from "../words.mjs";
+
+/** @typedef {import("../types").World} World */
+
+/** open of keys: how many keys it may read in the shown relation and layer; leak: its own label is among them.
+ * @typedef {{input: string, label: string, valid: boolean, counts: boolean, loss: number | null, gradient: number | null, open: number, keys: number, leak: boolean}} Line */
+
+/** What each row of the shown sequence holds.
+ * @param {World} world @returns {Line[]} */
+export function lines(world) {
+  const at = ownRead(world);
+  const mask = at ? read.visibility(at.info, at.layer) : null;
+  const keys = at ? read.rows(world, at.info.key) : [];
+  const valid = keys.map(read.known);
+  const total = valid.filter(Boolean).length;
+  return read.trainRows(world).map((row, t) => ({
+    input: shown(row.input), label: shown(row.label), valid: row.key_valid, counts: row.counts, loss: row.loss === null ? null : number(row.loss),
+    gradient: row.gradient === null ? null : number(row.gradient), keys: total,
+    open: mask ? keys.reduce((n, _, k) => n + (valid[k] && mask.allows(t, k) ? 1 : 0), 0) : 0,
+    leak: !!mask && !!at && at.info.key === "t" && row.counts && t + 1 < keys.length && valid[t + 1] && mask.allows(t, t + 1),
+  }));
+}
+
+/** The relation whose read mask is shown: the selected one, or the first in which target rows ask.
+ * @param {World} world */
+export function ownRead(world) {
+  const at = read.relation(world);
+  if (!at || at.info.query === "t") return at;
+  const info = world.opened?.relations.find((/** @type {any} */ r) => r.query === "t");
+  return info ? { ...at, info } : null;
+}
+
+/** The sum under the batch: "10.92 / 14 rows = 0.780".
+ * @param {any} train a TrainView */
+export function lossSum(train) {
+  const rows = (train?.rows ?? []).flat().filter((/** @type {any} */ r) => r.counts);
+  if (!rows.length) return "";
+  const count = counted(rows.length, "{0} row", "{0} rows");
+  if (train.loss === null) return counted(rows.length, "{0} row counts", "{0} rows count");
+  const mean = number(train.loss);
+  return `${mean * rows.length < 0.01 ? small(mean * rows.length) : figure(mean * rows.length, 2)} / ${count} = ${small(mean)}`;
+}
+
+const [LEAST, MOST, PADDED] = [50, 104, 22]; // widths of a column, px
+
+/** Where the columns lie: rows that are real are wide, padded ones narrow where there is little room. `x` has one more, the end.
+ * @param {{valid: boolean, counts: boolean}[]} all @param {number} room px @returns {{x: number[], width: number}} */
+export function columns(all, room) {
+  const real = all.filter((l) => l.valid || l.counts).length;
+  const padded = all.length - real;
+  const wide = Math.max(LEAST, Math.min(MOST, (room - padded * PADDED) / Math.max(1, real)));
+  const narrow = Math.max(PADDED, Math.min(wide, (room - real * wide) / Math.max(1, padded)));
+  const x = [0];
+  for (const l of all) x.push(x[x.length - 1] + (l.valid || l.counts ? wide : narrow));
+  return { x, width: x[x.length - 1] };
+}
+
+/** The column under a place, or -1.
+ * @param {number[]} x @param {number} at */
+export const columnAt = (x, at) => (at < 0 ? -1 : x.findIndex((from, i) => i + 1 < x.length && at >= from && at < x[i + 1]));
+
+/** The largest finite number. @param {(number | null)[]} values */
+export const most = (values) => values.reduce((/** @type {number} */ a, v) => (v !== null && Number.isFinite(v) ? Math.max(a, v) : a), 0);
+
+/** What each row of one sequence is to the loss, a letter each: counts, not counted, padded.
+ * @param {any[]} rows TrainRows @returns {string} */
+export const forms = (rows) => rows.map((r) => (r.counts ? "c" : r.key_valid ? "n" : "p")).join("");
+
+/** Which rows of a sequence count, as a small strip.
+ * @param {HTMLCanvasElement} canvas @param {string} form of `forms` */
+export function strip(canvas, form) {
+  const unit = Math.min(9, 130 / Math.max(1, form.length));
+  const width = Math.ceil(form.length * unit);
+  canvas.style.width = `${width}px`;
+  const [g] = draw.fit(canvas, [width, 12]);
+  const gap = unit > 4 ? 1.5 : 0;
+  let i = 0;
+  for (const run of form.match(gap ? /./g : /(.)\1*/g) ?? []) {
+    const [what, x, w] = [run[0], i * unit, run.length * unit - gap];
+    i += run.length;
+    if (what === "c") {
+      g.fillStyle = draw.css("--d-fill");
+      g.fillRect(x, 0, w, 12);
+    } else if (what === "n") draw.hatch(g, x, 0, w, 12, draw.css("--ink-3"), 1, 3);
+    else {
+      g.fillStyle = draw.css("--ink-3");
+      const every = Math.max(3, unit);
+      for (let at = x + Math.min(w, every) / 2; at < x + w; at += every) for (let y = 2; y < 11; y += 4) g.fillRect(at - 0.6, y, 1.2, 1.2);
+    }
+  }
+}
