@@ -18,6 +18,7 @@ from starlette.routing import Match
 
 from app.server.reference import page
 from app.server.refusal import refuse
+from app.server.visible import VisibilityRequest, answer
 from app.server.wire import read_json
 from app.session import link
 from app.session.catalogue_view import catalogue
@@ -91,6 +92,11 @@ def add_routes(api: FastAPI, readiness: Readiness) -> None:
     @api.post("/api/read", summary="One read by hand: scores, weights, context", **_takes(ReadRequest))
     async def post_read(request: Request) -> Response:
         return Response(await run_in_threadpool(_read_text, await json_of(request, LARGEST_READ)), media_type="application/json")
+
+    @api.post("/api/visibility", summary="A mask: its reads, and its paths between rows", **_takes(VisibilityRequest))
+    async def post_visibility(request: Request) -> Response:
+        text = await run_in_threadpool(_visibility_text, await json_of(request, LARGEST_READ))
+        return Response(text, media_type="application/json")
 
     @api.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:
@@ -166,6 +172,13 @@ def _read_text(data: Any) -> str:
     return json.dumps({name: tensor.tolist() for name, tensor in vars(found).items()}, allow_nan=False)
 
 
+def _visibility_text(data: Any) -> str:
+    try:
+        return json.dumps(answer(data))
+    except Refused as refusal:
+        raise Unacceptable(422, *refusal.problems[:MOST_ERRORS]) from None
+
+
 # --- its description -------------------------------------------------------------------------------------------------------
 
 
@@ -181,7 +194,7 @@ def _with_bodies(openapi: Callable[[], dict[str, Any]]) -> Callable[[], dict[str
 
     def described() -> dict[str, Any]:
         found = openapi()
-        models = [(Scenario, "validation"), (ReadRequest, "validation")]
+        models = [(Scenario, "validation"), (ReadRequest, "validation"), (VisibilityRequest, "validation")]
         _, schemas = models_json_schema(models, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
         found.setdefault("components", {}).setdefault("schemas", {}).update(schemas["$defs"])
         return found

@@ -53,10 +53,16 @@ TAKING = ("/api/sessions/{session}/files/{what}", "/api/files/{token}", "/api/se
 
 def test_the_description_is_complete_and_needs_nothing_from_elsewhere(client: httpx2.Client) -> None:
     described = client.get("/openapi.json").json()
-    assert {"/healthz", "/readyz", "/api/catalogue", "/api/scenario/validate", "/api/read", *TAKING} == set(described["paths"])
+    assert {"/healthz", "/readyz", "/api/catalogue", "/api/scenario/validate", "/api/read", "/api/visibility", *TAKING} == set(
+        described["paths"]
+    )
     text = json.dumps(described)
     names = set(re.findall(r'"#/components/schemas/(\w+)"', text))
-    assert {"Scenario", "ReadRequest", "Request", "Mask"} <= names == names & set(described["components"]["schemas"])
+    assert (
+        {"Scenario", "ReadRequest", "VisibilityRequest", "Request", "Mask"}
+        <= names
+        == names & set(described["components"]["schemas"])
+    )
     docs = client.get("/docs")
     assert docs.headers["content-type"] == "text/html; charset=utf-8"
     assert all(path in docs.text for path in described["paths"]) and "d_k" in docs.text
@@ -127,12 +133,19 @@ def test_what_does_not_exist_is_refused_in_json(client: httpx2.Client, method: s
         assert answer.headers["allow"]
 
 
+def test_a_mask_by_name(client: httpx2.Client) -> None:
+    found = client.post("/api/visibility", json={"preset": "sliding", "n": 9, "radius": 1, "layers": 3}).json()
+    assert (found["edges"], found["longest_path"], found["path"][0][3], found["path"][0][4]) == (25, 3, 3, None)
+    refused = client.post("/api/visibility", json={"preset": "prefix", "n": 3, "prefix": 9})
+    assert errors(refused, 422)[0]["field"] == "prefix"
+
+
 def test_head_has_no_body_and_options_and_unknown_methods_are_refused(client: httpx2.Client) -> None:
     assert client.head("/api/catalogue").status_code == 405 and client.head("/api/catalogue").content == b""
     assert client.request("BREW", "/api/catalogue").status_code == 405
 
 
-ROUTES = ["/api/read", "/api/scenario/validate"]
+ROUTES = ["/api/read", "/api/scenario/validate", "/api/visibility"]
 
 
 @pytest.mark.parametrize("path", ROUTES)
