@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import math
 import struct
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, NoReturn, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
 from app.session.commands import COMMANDS, Command
-from app.session.events import Array, Event, Node, Origin, Problem, Refused, RequestView, Row, RowState, TrainView
+from app.session.events import Array, Candidate, Event, Node, Origin, Problem, Refused, RequestView, Row, RowState, TrainView
 from app.session.problems import refused, shorten
 
 LARGEST_MESSAGE = 64 * 1024
 LARGEST_NUMBER = 2**53 - 1
 ITEM_SIZES = {"F32": 4, "I32": 4, "F16": 2, "U8": 1, "BOOL": 1}
+SCALE = (Array.low, Array.high)  # what is not said
+CANDIDATE = tuple(f.name for f in fields(Candidate))
 EVENTS: dict[str, type[Any]] = {c.__name__.lower(): c for c in get_args(Event)}
 COMMAND_KINDS: tuple[str, ...] = tuple(c.model_fields["kind"].default for c in get_args(get_args(Command)[0]))
 
@@ -50,13 +52,15 @@ def _event_text(event: Event) -> tuple[str, list[Array]]:
         if isinstance(value, Node):
             return {name: inner for name, inner in vars(value).items() if inner is not None or name == "parent"}
         if isinstance(value, RequestView):  # its rows are most of a long run's text
-            return {**vars(value), "source": _columns(value.source), "target": _columns(value.target)}
+            listed = {"candidates": _listed(value.candidates)}
+            return {**vars(value), "source": _columns(value.source), "target": _columns(value.target), **listed}
         if isinstance(value, TrainView):
             return {**vars(value), "sources": value.sources and [_columns(rows) for rows in value.sources]}
         if not isinstance(value, Array):
             return vars(value)
         arrays.append(value)
-        return {"tensor": str(len(arrays) - 1), "low": value.low, "high": value.high}
+        scale = {} if (value.low, value.high) == SCALE else {"low": value.low, "high": value.high}
+        return {"tensor": str(len(arrays) - 1), **scale}
 
     encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False, allow_nan=False, default=plain)
     try:
@@ -64,6 +68,11 @@ def _event_text(event: Event) -> tuple[str, list[Array]]:
     except ValueError:  # a number that is not finite: rare, so that only such an event pays for the walk
         arrays.clear()
         return encoder.encode(_spell(event, plain)), arrays
+
+
+def _listed(candidates: tuple[Candidate, ...]) -> dict[str, list[Any]]:
+    """Candidates field by field."""
+    return {name: [getattr(c, name) for c in candidates] for name in CANDIDATE}
 
 
 def _columns(rows: tuple[Row, ...] | None) -> dict[str, Any] | None:
@@ -83,9 +92,14 @@ def _rows(columns: dict[str, Any] | None) -> list[dict[str, Any]] | None:
         return None
     whole = [[_LETTERS[name][letter] for letter in columns[name]] for name in ("state", "origin")]
     named = [[columns.get(name, {}).get(str(i)) for i in range(len(columns["id"]))] for name in ("text", "would")]
-    fields = ("token", "id", "state", "origin", "text", "would")
+    names = ("token", "id", "state", "origin", "text", "would")
     each = zip(columns["token"], columns["id"], *whole, *named, strict=True)
-    return [dict(zip(fields, row, strict=True)) for row in each]
+    return [dict(zip(names, row, strict=True)) for row in each]
+
+
+def _candidates(listed: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """The reverse of `_listed`."""
+    return [dict(zip(CANDIDATE, row, strict=True)) for row in zip(*(listed[name] for name in CANDIDATE), strict=True)]
 
 
 # No two states begin with the same letter, and no two origins.
@@ -148,14 +162,17 @@ def _array(about: dict[str, Any], body: bytes) -> dict[str, Any]:
 def _with_arrays(event: dict[str, Any], arrays: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Pieces and requests with their arrays in place of the names, and strips with their rows in place of columns."""
     for request in event.get("requests", ()):
-        request.update(source=_rows(request["source"]), target=_rows(request["target"]))
+        request.update(
+            {side: _rows(request[side]) for side in ("source", "target")}, candidates=_candidates(request["candidates"])
+        )
     if (event.get("train") or {}).get("sources"):
         event["train"]["sources"] = [_rows(columns) for columns in event["train"]["sources"]]
     beside = [r["unedited"] for r in event.get("requests", ()) if r["unedited"]]
     for holder in (*event.get("pieces", ()), *event.get("requests", ()), *beside):
         for field, named in holder.items():
             if isinstance(named, dict) and "tensor" in named:
-                holder[field] = {**arrays[named["tensor"]], "low": named["low"], "high": named["high"]}
+                scale = {name: named[name] for name in ("low", "high") if name in named}
+                holder[field] = {**arrays[named["tensor"]], **scale}
     return event
 
 

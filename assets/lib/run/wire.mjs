@@ -37,6 +37,7 @@ export function decode(buffer) {
   for (const request of content.requests ?? []) {
     place(request, tensors);
     [request.source, request.target] = [rows(request.source), rows(request.target)];
+    request.candidates = listed(request.candidates);
   }
   if (content.train?.sources) content.train.sources = content.train.sources.map(rows);
   return { kind, session, epoch: Number(epoch), seq: Number(seq), event: content, tensors };
@@ -56,6 +57,13 @@ function rows(columns) {
     token: token[i], id: n, state: STATES[state[i]], origin: ORIGINS[origin[i]],
     ...(i in text ? { text: text[i] } : {}), ...(i in would ? { would: would[i] } : {}),
   }));
+}
+
+/** Candidates, which travel field by field.
+ * @param {Record<string, any[]>} fields @returns {Record<string, any>[]} */
+function listed(fields) {
+  const names = Object.keys(fields);
+  return fields.id.map((_, i) => Object.fromEntries(names.map((name) => [name, fields[name][i]])));
 }
 
 /** A request's arrays in place of their names: logits, log_p, and those of its unedited distribution.

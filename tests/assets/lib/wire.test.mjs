@@ -38,7 +38,7 @@ test("fp32, i32 and bool are taken as they are, also where they do not begin on 
 
 test("numbers that JSON cannot hold come back as numbers; a word NaN stays a word", () => {
   const { event } = decode(frame("moved", {
-    train: { loss: "NaN", norm: "Infinity", parameter_norms: [["W", "-Infinity"], ["V", 2]] }, requests: [{ source: null, target: { token: ["NaN"], id: [3], state: "k", origin: "p", would: { 0: "Infinity" } }, candidates: [{ token: "Infinity", probability: "NaN" }] }],
+    train: { loss: "NaN", norm: "Infinity", parameter_norms: [["W", "-Infinity"], ["V", 2]] }, requests: [{ source: null, target: { token: ["NaN"], id: [3], state: "k", origin: "p", would: { 0: "Infinity" } }, candidates: { id: [1], token: ["Infinity"], probability: ["NaN"] } }],
   }));
   assert.ok(Number.isNaN(event.train.loss));
   assert.equal(event.train.norm, Infinity);
