@@ -14,7 +14,7 @@ from app.session.scenario import Scenario, defaults
 from models import Inputs
 from models.catalogue import architectures, tasks
 from models.parts.tap import OFF, SemanticType, Tap
-from models.tasks import BOS
+from models.tasks import BOS, words_of
 from models.tasks.objective import pad
 
 SEED = 8  # of weights that do not end a run where it is measured
@@ -25,8 +25,8 @@ def scenario(rows: int, architecture: str = "decoder_only", weights: str = "rand
     """One request with that many target rows known after prefill, and source rows where it has one; 2 layers, 4 heads, d 64."""
     task = tasks()[architectures()[architecture].tasks[0]]
     request = {"target": _words(task.target.words, rows - 1)}
-    if task.source is not None:
-        request["source"] = _words(task.source.words, rows)
+    if source := words_of(task):
+        request["source"] = _words(source.words, rows)
     fields = {"seed": SEED, "policy": {"limit": 128}, **fields}
     return defaults(architecture, weights=weights, requests=[request], **fields)
 

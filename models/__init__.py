@@ -10,6 +10,7 @@ Axis vocabulary (one size per letter in one pass; a prime marks the key side of 
     d  model width      f  feed-forward      e  width of a head   v  vocabulary entry
     g  key-value head   n  state             a  alignment width   y x c  image row, column, channel
     m  both directions of a bidirectional encoder          k  place in a window
+    r  hop (a row of weights of its own, not a head)
     one  a single number
 
 This package knows no web, no files (except the shipped checkpoints and data), no device choice, and nothing of `app`.
@@ -29,7 +30,8 @@ from models.parts.tap import Tap
 from models.parts.visibility import Visibility
 
 Phase = Literal["train", "prefill", "decode"]
-OwnerLetter = Literal["s", "t"]
+OutputKind = Literal["next_token", "same_token", "class", "frames"]
+OwnerLetter = Literal["s", "t", "r"]
 
 AXES: Mapping[str, str] = {
     "b": "request",
@@ -48,6 +50,7 @@ AXES: Mapping[str, str] = {
     "x": "image column",
     "c": "channel",
     "k": "place in a window",
+    "r": "hop",
     "one": "single number",
 }
 
@@ -56,7 +59,7 @@ AXES: Mapping[str, str] = {
 class Rows:
     """Rows of one owner, right-padded to a rectangle.
 
-    values: ids `[b, n]` (int64), or features `[b, n, ...]` (float); an image is `[b, y, x, c]`, its rows are its lines.
+    values: ids `[b, n]` (int64), or features `[b, n, w]` (float, 0..1): an image is its lines, a sound its frames x bands.
     lengths: `[b]` (int64), how many rows of each request are real; 0 is allowed (a finished request in decode).
     """
 
@@ -81,7 +84,8 @@ class Rows:
 class Inputs:
     """What one call is given. A field that is None is not new in this call (a source already in the state stays there).
 
-    target: the new target rows; in decode one row a request. `[b, 0]` means that there are none (encode only).
+    target: the new target rows; in decode one row a request. `[b, 0]` means that there are none (encode only; always so where the
+    task's objective is not "next_token").
     source: the rows that the target reads from, or None when the model has none or already keeps them.
     visibility: by relation name ("target_self", ...), who may read whom in each layer; a relation left out follows the
     Spec's default in every layer.
@@ -99,13 +103,19 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Outputs:
-    """What one call gives. `kind` tags how to read `values`.
+    """What one call gives. `kind` tags how to read `values`; it follows the task's objective (`models/tasks`).
 
-    next_token: logits `[b, t, v]`, one row for each target row of the call.
+    next_token  logits `[b, t, v]`: target row t says which token comes after it
+    same_token  logits `[b, s, v]`: source row s says which token stood in its own place (masked tokens)
+    class       logits `[b, v]`: one distribution a request, over the task's classes
+    frames      logits `[b, s, v]`: one for each source row that the model has, read by CTC
+
+    penalties: scalars by name that training adds to the loss, already weighted.
     """
 
-    kind: Literal["next_token"]
+    kind: OutputKind
     values: Tensor
+    penalties: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 class State(Protocol):
@@ -167,11 +177,16 @@ class Capabilities:
 class Spec:
     """One architecture in the catalogue.
 
-    build: `(config, source vocabulary size or None, target vocabulary size) -> model`; weights follow torch's global seed.
+    build: `(config, source, target vocabulary size) -> model`; source is its vocabulary's size, or `Features`, or None; weights
+    follow torch's global seed.
     config: a frozen dataclass; every field has a default and `metadata={"title", "why", and "choices" or "low"/"high"}`;
     "when": {other field: value} names what a field needs to mean anything.
     check: `(config) -> list of (field, given, allowed)` for what no single field can say (heads must divide the width).
     formulas: `(config) -> how its taps are computed`, with that config's numbers; a tap without one shows none.
+    phases: those of a next-token task; a task with another objective has no decode (`tasks.phases`).
+    source_shape: `(config, rows given, their width) -> rows that the model has of a source`, as `(rows,)` or, for an image's
+    places, `(y, x)`.
+    rows_of: `(config) -> how many rows an owner has that is neither source nor target` ("r": hops).
     """
 
     id: str
@@ -181,7 +196,7 @@ class Spec:
     inventory: tuple[str, ...]
     paper: str
     config: type
-    build: Callable[[Any, int | None, int], nn.Module]
+    build: Callable[[Any, Any, int], nn.Module]
     relations: tuple[Relation, ...]
     phases: tuple[Phase, ...]
     tasks: tuple[str, ...]
@@ -189,3 +204,5 @@ class Spec:
     check: Callable[[Any], list[tuple[str, Any, str]]] = lambda config: []
     capabilities: Capabilities = Capabilities()
     formulas: Callable[[Any], tuple[Formula, ...]] = lambda config: ()
+    source_shape: Callable[[Any, int, int], tuple[int, ...]] = lambda config, rows, width: (rows,)
+    rows_of: Callable[[Any], Mapping[str, int]] = lambda config: {}

@@ -8,6 +8,7 @@ from typing import Any
 from app.session.scenario import Scenario, SpecialToken, Word
 from models import Spec
 from models.catalogue import architectures, tasks
+from models.tasks import words_of
 
 
 def requests(before: Scenario, after: Scenario) -> dict[str, Any]:
@@ -55,7 +56,8 @@ def _knows(scenario: Scenario, task: str) -> bool:
     """Whether every word of the requests is in that task's vocabularies. What it would not read at all counts as unknown."""
     known = tasks()[task]
     source, target = (_words(t for r in scenario.requests for t in getattr(r, side) or ()) for side in ("source", "target"))
-    return not (known.source.unknown(source) if known.source else source) and not known.target.unknown(target)
+    words = words_of(known)
+    return not (words.unknown(source) if words else source) and not known.target.unknown(target)
 
 
 def _words(tokens: Iterable[Word | SpecialToken]) -> list[str]:

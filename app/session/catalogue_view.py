@@ -13,7 +13,7 @@ from app.session.probe import probe
 from app.session.scenario import defaults
 from models import Spec
 from models.catalogue import architectures, config_schema, tasks
-from models.tasks import Task
+from models.tasks import Features, Task, words_of
 
 
 @cache
@@ -54,10 +54,13 @@ def _taps(spec: Spec) -> list[dict[str, Any]]:
 
 
 def _task(task: Task) -> dict[str, Any]:
+    words = words_of(task)
     return {
         "id": task.id,
         "name": task.name,
         "summary": task.summary,
-        "vocabulary": {"source": None if task.source is None else list(task.source.words), "target": list(task.target.words)},
+        "objective": task.objective,
+        "vocabulary": {"source": None if words is None else list(words.words), "target": list(task.target.words)},
+        "features": dataclasses.asdict(task.source) if isinstance(task.source, Features) else None,
         "presets": [dataclasses.asdict(preset) for preset in task.presets],
     }

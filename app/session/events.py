@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from models import Phase
+from models import OwnerLetter, Phase
 
 DType = Literal["U8", "F16", "F32", "I32", "BOOL"]
 
@@ -80,8 +80,8 @@ class RelationInfo:
 
     name: str
     title: str
-    query: Literal["s", "t"]
-    key: Literal["s", "t"]
+    query: OwnerLetter
+    key: OwnerLetter
     path: str  # with {layer}
     layers: int
     heads: int

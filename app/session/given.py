@@ -10,7 +10,7 @@ from app.session.scenario import Mask, Scenario, SpecialToken
 from models import Rows, Spec
 from models.catalogue import architectures, read_config, tasks
 from models.parts.visibility import Cell, Visibility
-from models.tasks import BOS, Example, Special, Task, Token
+from models.tasks import BOS, Example, Special, Task, Token, words_of
 from models.tasks.objective import pad
 
 
@@ -34,7 +34,7 @@ def tokens(given: Iterable[str | SpecialToken]) -> tuple[Token, ...]:
 
 def source_rows(scenario: Scenario) -> Rows | None:
     """Source ids of all requests, right-padded `[b, s]`, or None when the architecture reads no source."""
-    vocabulary = task_of(scenario).source
+    vocabulary = words_of(task_of(scenario))
     if vocabulary is None:
         return None
     return pad([vocabulary.encode(tokens(r.source or ())) for r in scenario.requests])

@@ -15,7 +15,7 @@ from app.session.reading import Call, Reading
 from app.session.scenario import Scenario
 from app.session.timeline import Place, Written
 from app.session.updating import Update
-from models.tasks import SPECIALS, UNK, Special, Token, Vocabulary
+from models.tasks import SPECIALS, UNK, Special, Token, Vocabulary, words_of
 
 CANDIDATES = 8
 PADDING = Row(SPECIALS[0], 0, "padded", "special")
@@ -36,9 +36,10 @@ def _request(
     scenario, task = place.scenario, given.task_of(place.scenario)
     request = scenario.requests[b]
     source = None
-    if task.source is not None and reading.source is not None:
+    words = words_of(task)
+    if words is not None and reading.source is not None:
         state: RowState = "known" if reading.encoded else "unknown"
-        source = _typed_rows(given.tokens(request.source or ()), task.source, state, reading.source.values.shape[1])
+        source = _typed_rows(given.tokens(request.source or ()), words, state, reading.source.values.shape[1])
     read = int(reading.state.lengths[b])
     target = _target_rows(place, reading, newest, b, written, read, would)
     candidates: tuple[Candidate, ...] = ()
@@ -46,7 +47,7 @@ def _request(
     if reading.logits is not None and not written.finished and policy.readable(reading.logits[b]):
         taken = written.ids[-1] if place.stage == "choose" else None
         candidates, rest, choice = _distribution(scenario, reading.logits[b], task.target, len(written.ids), b, taken)
-    unknown = task.source.unknown(given.tokens(request.source or ())) if task.source else []
+    unknown = words.unknown(given.tokens(request.source or ())) if words else []
     unknown += task.target.unknown(given.tokens(request.target))
     row = None if choice is None else read - 1
     log_p = reading.log_p[b]
@@ -190,7 +191,7 @@ def _activation_norms(update: Update) -> tuple[tuple[str, float], ...]:
 
 
 def _train_sources(update: Update) -> tuple[tuple[Row, ...], ...] | None:
-    vocabulary = given.task_of(update.scenario).source
+    vocabulary = words_of(given.task_of(update.scenario))
     if vocabulary is None or update.source is None:
         return None
     width = update.source.values.shape[1]
@@ -203,8 +204,9 @@ def _train_sources(update: Update) -> tuple[tuple[Row, ...], ...] | None:
 def unknown_words(scenario: Scenario) -> list[str]:
     """Typed words that the task's vocabularies do not have, once each."""
     task = given.task_of(scenario)
+    words = words_of(task)
     found: list[str] = []
     for r in scenario.requests:
-        found += task.source.unknown(given.tokens(r.source or ())) if task.source else []
+        found += words.unknown(given.tokens(r.source or ())) if words else []
         found += task.target.unknown(given.tokens(r.target))
     return list(dict.fromkeys(found))

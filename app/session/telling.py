@@ -19,6 +19,7 @@ from app.session.scenario import Scenario
 from app.session.standing import Standing, stand
 from app.session.timeline import STAGES, Moment, Timeline
 from app.session.updating import HELD_OUT, VALIDATE_EVERY
+from models.tasks import words_of
 
 NEWEST = 4000  # moments that somebody who joins is told of; older ones stay reachable by Back
 NAMED = 3  # changed choices that a notice names
@@ -57,7 +58,8 @@ class Told:
 
     def opened(self) -> Opened:
         task, scenario = given.task_of(self.scenario), self.scenario
-        words = {"source": None if task.source is None else list(task.source.words), "target": list(task.target.words)}
+        source = words_of(task)
+        words = {"source": None if source is None else list(source.words), "target": list(task.target.words)}
         count = sum(p.numel() for p in self.learner.model.parameters())
         seen = describing.relations(scenario, self.heads)
         return Opened(scenario.model_dump(mode="json"), self.loaded, count, seen, words, str(self.device), {})

@@ -14,6 +14,7 @@ from app.session import weights
 from app.session.scenario import Scenario
 from models import Spec
 from models.catalogue import architectures, config_schema, read_config, tasks
+from models.tasks import source_size
 
 MOST_TRIED = 256  # values of one field
 
@@ -59,7 +60,7 @@ def _count(architecture: str, config: str, task: str) -> int:
     """Counted on a model without memory (torch's meta device); one that cannot be built there is built in earnest."""
     spec, words = architectures()[architecture], tasks()[task]
     held, _ = read_config(spec, json.loads(config))
-    sizes = None if words.source is None else len(words.source), len(words.target)
+    sizes = source_size(words), len(words.target)
     try:
         with torch.device("meta"):
             model = spec.build(held, *sizes)

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from app.session.keyed import number
 from app.session.scenario import Scenario, defaults
 from models.catalogue import architectures, read_config, tasks
+from models.tasks import source_size
 
 FOLDER = Path(__file__).parents[2] / "models" / "checkpoints"
 ONE_AT_A_TIME = threading.Lock()  # a build draws from torch's global generator
@@ -89,7 +90,7 @@ def _drawn(scenario: Scenario) -> nn.Module:
     config, _ = read_config(spec, scenario.config)
     with ONE_AT_A_TIME, torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(number(scenario.seed, "init"))
-        model = spec.build(config, None if task.source is None else len(task.source), len(task.target))
+        model = spec.build(config, source_size(task), len(task.target))
     return model.eval()
 
 

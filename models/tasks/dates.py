@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from models.tasks import SPECIALS, Example, Preset, Split, Vocabulary
+from models.tasks import SPECIALS, Example, Preset, Split, Task, Vocabulary
 
 LOCALES: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "dates.json").read_text("utf-8"))
 FIRST, LAST = datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)
@@ -49,7 +49,7 @@ def _preset(name: str, text: str, note: str) -> Preset:
     return Preset(name, tuple(text), (), note)
 
 
-class Dates:
+class Dates(Task):
     """One date in one locale's words; the target is YYYY-MM-DD."""
 
     id: str = "dates"

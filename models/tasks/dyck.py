@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from models.tasks import SPECIALS, Example, Preset, Split, Vocabulary
+from models.tasks import SPECIALS, Example, Preset, Split, Task, Vocabulary
 
 PAIRS = ("()", "[]", "{}", "⟨⟩", "«»", "⌊⌋")
 CLOSES = {pair[1]: pair[0] for pair in PAIRS}
@@ -16,7 +16,7 @@ def _preset(name: str, text: str, note: str) -> Preset:
     return Preset(name, None, tuple(text.split()), note)
 
 
-class Dyck:
+class Dyck(Task):
     """longest: brackets in a word, even. A word is drawn bracket by bracket, to open or to close with equal chance."""
 
     id: str = "dyck"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.tasks import Example, Preset, Split, Vocabulary, grammar, lexicon
+from models.tasks import Example, Preset, Split, Task, Vocabulary, grammar, lexicon
 
 
 def _preset(name: str, prompt: str, note: str) -> Preset:
     return Preset(name, None, tuple(lexicon.tokenize(prompt)), note)
 
 
-class LanguageModel:
+class LanguageModel(Task):
     """clauses: the least and the most clauses of a passage, within 1 to 5. The shipped weights learned from 1 to 3."""
 
     id: str = "language_model"

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from models import Rows
-from models.tasks import BOS, EOS, PAD, Example, Task
+from models.tasks import BOS, EOS, PAD, Example, Task, words_of
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ def pad(sequences: Sequence[Sequence[int]]) -> Rows:
 
 def batch(task: Task, examples: Sequence[Example]) -> tuple[Rows | None, Rows]:
     """Source rows (or None) and full target rows, <bos> words <eos>."""
-    source = None if task.source is None else pad([task.source.encode(e.source or ()) for e in examples])
+    words = words_of(task)
+    source = None if words is None else pad([words.encode(e.source or ()) for e in examples])
     return source, pad([[BOS, *task.target.encode(e.target), EOS] for e in examples])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from models.tasks import SPECIALS, Example, Preset, Split, Vocabulary
+from models.tasks import SPECIALS, Example, Preset, Split, Task, Vocabulary
 
 FILE = Path(__file__).parent / "data" / "cmudict_sample.txt"
 VOWELS = ("AA", "AE", "AH", "AO", "AW", "AY", "EH", "ER", "EY", "IH", "IY", "OW", "OY", "UH", "UW")
@@ -32,7 +32,7 @@ def _preset(word: str, note: str) -> Preset:
     return Preset(word, tuple(word), (), note)
 
 
-class Pronunciation:
+class Pronunciation(Task):
     """One word a request: three to nine letters."""
 
     id: str = "pronunciation"

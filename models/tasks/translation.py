@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.tasks import Example, Preset, Split, Vocabulary, grammar, lexicon
+from models.tasks import Example, Preset, Split, Task, Vocabulary, grammar, lexicon
 
 _ADJECTIVES = frozenset(a.english for a in lexicon.ADJECTIVES)
 
@@ -13,7 +13,7 @@ def _preset(name: str, source: str, note: str) -> Preset:
     return Preset(name, tuple(lexicon.tokenize(source)), (), note)
 
 
-class Translation:
+class Translation(Task):
     """clauses: the least and the most clauses of a sentence, within 1 to 5. The shipped weights learned from 1 to 3."""
 
     id: str = "translation"

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext
 
 from models.catalogue import tasks
+from models.tasks import words_of
 from tests.browser.conftest import Server, Window
 
 pytestmark = pytest.mark.browser
@@ -227,7 +228,7 @@ def test_the_page_splits_text_as_the_server_does(window: Window) -> None:
       return texts.map((t) => tokenize(t, splittingOf(words)));
     }"""
     for task in tasks().values():
-        words = (task.source or task.target).words[4:]
+        words = (words_of(task) or task.target).words[4:]
         given = texts if task.id in ("translation", "language_model") else ["".join(words[:20]), " ".join(words[3:9])]
         assert window.page.evaluate(split, [given, words]) == [task.tokenize(t) for t in given], task.id
 

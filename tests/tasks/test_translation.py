@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from models.catalogue import tasks
-from models.tasks import Example, Task, grammar, lexicon
+from models.tasks import Example, Task, grammar, lexicon, words_of
 from models.tasks.language_model import LanguageModel
 from models.tasks.translation import Translation
 
@@ -75,8 +75,8 @@ def test_presets_use_known_words_and_say_what_to_look_at(task: Task) -> None:
         assert preset.note
         assert (preset.source is None) == (task.source is None)
         assert not task.target.unknown(preset.target)
-        if task.source is not None:
-            assert preset.source and not task.source.unknown(preset.source)
+        if words := words_of(task):
+            assert preset.source and not words.unknown(preset.source)
 
 
 def test_the_preset_of_unseen_pairs_is_true() -> None:
