@@ -180,6 +180,7 @@ class TrainView:
     norm: float | None  # over all parameters
     clip_factor: float | None  # 1.0 = not clipped
     parameter_moves: tuple[tuple[str, float, float], ...] | None = None  # (name, L2 norm of its change, L2 norm before)
+    gold: tuple[tuple[tuple[int, int], ...], ...] = ()  # by sequence: gold links (source row, target row), none where not known
     unedited_loss: float | None = None  # of the same batch and weights without edits and masks of a person; None: there are none
 
 
@@ -194,8 +195,17 @@ class StageTime:
 
 
 @dataclass(frozen=True)
+class Gold:
+    """The one right answer to a request, where the task knows it: its words, and which (source row, target word) belong together.
+    The row that predicts target word j is target row j."""
+
+    target: tuple[str, ...]
+    links: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
 class Opened:
-    """A scenario was opened or changed, or somebody joined: all that is not a recorded value."""
+    """A scenario was opened or changed, or somebody joined: all that is not a recorded value. gold: by request."""
 
     scenario: dict[str, Any]
     weights: dict[str, Any]  # as they were built: kind trained | random; source: provenance or seed (see Moved.updates)
@@ -204,6 +214,7 @@ class Opened:
     vocabulary: dict[str, Any]  # source: words or None, target: words
     device: str
     view: dict[str, Any]
+    gold: tuple[Gold | None, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,13 @@ def own_examples(scenario: Scenario) -> list[Example]:
             message = f"Request {i} has no target words to learn. Type its target, or train on the task's own batch."
             raise Refused(Problem(f"requests.{i}.target", [], "1 or more tokens", message))
     words = [(tokens(r.source) if r.source is not None else None, tokens(r.target)) for r in scenario.requests]
-    return [Example(source, target) for source, target in words]  # type: ignore[arg-type]
+    links = [g.alignment if g is not None and g.target == t else () for g, (_, t) in zip(gold(scenario), words, strict=True)]
+    return [Example(source, target, own) for (source, target), own in zip(words, links, strict=True)]  # type: ignore[arg-type]
+
+
+def gold(scenario: Scenario) -> list[Example | None]:
+    """Of each request the one right answer with its alignment, where the task knows it."""
+    return [task_of(scenario).gold(tokens(r.source or ())) for r in scenario.requests]
 
 
 def visibility(scenario: Scenario) -> dict[str, tuple[Visibility, ...]]:

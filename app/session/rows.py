@@ -157,8 +157,8 @@ def train(update: Update) -> TrainView:
     activations = None if update.norms is None else _activation_norms(update)
     rows, sources = _train_rows(update), _train_sources(update)
     moves = None if update.moves is None else tuple(update.moves)
-    factor, beside = update.clip_factor, update.unedited_loss
-    return TrainView(update.number, sources, rows, loss, norms, activations, update.norm, factor, moves, beside)
+    factor, beside, gold = update.clip_factor, update.unedited_loss, tuple(e.alignment for e in update.examples)
+    return TrainView(update.number, sources, rows, loss, norms, activations, update.norm, factor, moves, gold, beside)
 
 
 def _train_rows(update: Update) -> tuple[tuple[TrainRow, ...], ...]:

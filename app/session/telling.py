@@ -12,7 +12,21 @@ import torch
 
 from app.session import checks, describing, given, link, rows, trace
 from app.session.commands import LARGEST_OPEN, MAX_LOG, MAX_REPLAY, Selector, Share
-from app.session.events import Check, Checked, Curve, Event, History, Moved, Notice, Opened, Schema, Shared, StageTime, Values
+from app.session.events import (
+    Check,
+    Checked,
+    Curve,
+    Event,
+    Gold,
+    History,
+    Moved,
+    Notice,
+    Opened,
+    Schema,
+    Shared,
+    StageTime,
+    Values,
+)
 from app.session.lineage import Learner, Snapshots
 from app.session.reading import Call
 from app.session.scenario import Scenario
@@ -62,7 +76,8 @@ class Told:
         words = {"source": None if source is None else list(source.words), "target": list(task.target.words)}
         count = sum(p.numel() for p in self.learner.model.parameters())
         seen = describing.relations(scenario, self.heads)
-        return Opened(scenario.model_dump(mode="json"), self.loaded, count, seen, words, str(self.device), {})
+        gold = tuple(None if g is None else Gold(g.target, g.alignment) for g in given.gold(scenario))
+        return Opened(scenario.model_dump(mode="json"), self.loaded, count, seen, words, str(self.device), {}, gold)
 
     def describe(self) -> tuple[Event, ...]:
         """For somebody who joins: all that is not a recorded value."""

@@ -71,6 +71,8 @@ export interface Look {
   stops: PlayStop[];
   /** What the width of a ribbon is: the weight, or the length of weight × value vector. */
   ribbon: "weight" | "value";
+  /** The gold alignment is drawn over the map, where one is known. */
+  gold: boolean;
 }
 
 /** What the pointer or the keys are on in one view, so that the others light it too: a query row and a key row of the shown read. */

@@ -3,6 +3,7 @@
 
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
+import { agreement, gold, goldCell } from "../lib/map/gold.mjs";
 import { drawMaskbar, maskbar, maskPanel } from "../lib/map/maskbar.mjs";
 import { edited, fillTable, mapTable, readout, reserve } from "../lib/map/maps.mjs";
 import { drawMinis, thumbBin } from "../lib/map/minis.mjs";
@@ -73,7 +74,8 @@ export default {
     const panes = sights(stage, world, mode);
     drawSide(stage, world, context, mode, () => again(element));
     drawScale(stage.part("scale"), world, stage.fitted, () => Math.max(...panes.map(([pane, number]) => largest(pane.world, number.shown))), () => again(element));
-    for (const [pane, number] of panes) pane.prepare(pane.world, { number, scale: scaleOf(world, stage.fitted), mask: world.look.show === "mask" });
+    for (const [pane, number] of panes) pane.prepare(pane.world, { number, scale: scaleOf(world, stage.fitted), mask: world.look.show === "mask", gold: world.look.gold ? goldCell(gold(pane.world)) : undefined });
+    drawGold(stage, world, context);
     drawMaskbar(stage.part("maskbar"), stage.part("panel"), world, context, () => inSight(stage));
     tell(stage);
     clearTimeout(stage.table);
@@ -110,6 +112,7 @@ function build(element, { map, other, overview }) {
     h("div", { class: "mask-line" }, maskbar(),
       h("span", { class: "zoom", role: "group", "aria-label": msg`Zoom`, "data-part": "zoom" },
         [["−", msg`Smaller`, 0.8], ["0", msg`0: as the map chooses`, 0], ["+", msg`Larger`, 1.25]].map(([sign, said, by]) => h("button", { type: "button", "aria-label": said, title: said, onclick: () => map.zoom(Number(by)) }, sign))),
+      h("label", { class: "gold", "data-part": "gold", title: msg`Outlines: which source words belong to the word that a row predicts, as the grammar that wrote the sentence knows it` }, h("input", { type: "checkbox" }), h("i", { class: "sw gold" }), h("span")),
       h("div", { class: "seg", role: "group", "aria-label": msg`Beside the map`, "data-part": "side" }, h("button", { type: "button" }), h("button", { type: "button" }))),
     maskPanel(),
     h("div", { class: "mapbody" },
@@ -268,6 +271,19 @@ function drawSide(stage, world, context, mode, redraw) {
   stage.overview.element.hidden = mode !== "large";
   stage.overview.forget();
   if (mode === "plain") drawMinis(stage.part("minis"), world, context, world.values("map", 2), binOf(world), weightScale(world, stage.fitted));
+}
+
+/** The gold alignment, where one is known: shown or not, and in how many rows the largest weight agrees with it. @param {Stage} stage @param {World} world @param {Context} context */
+function drawGold(stage, world, context) {
+  const line = stage.part("gold");
+  const found = gold(world);
+  line.hidden = !found;
+  if (!found) return;
+  const [box, , said] = line.children;
+  const { agree, of } = agreement(found, values(world).weight, read.rows(world, "s").length);
+  set(box, "checked", world.look.gold);
+  box.onchange = () => context.look({ gold: box.checked });
+  text(said, of ? msg`gold: ${agree} of ${of} rows agree` : msg`gold`);
 }
 
 /** An entry of the legend that is there where its form is. @param {Stage} stage @param {string} name @param {boolean} there */

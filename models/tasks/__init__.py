@@ -142,6 +142,10 @@ class Task(Protocol):
 
     def tokenize(self, text: str) -> list[str]: ...
 
+    def gold(self, source: Sequence[Token]) -> Example | None:
+        """The one right answer to what is typed, with its alignment; None where the task does not know it."""
+        return None
+
 
 def phases(declared: tuple[Phase, ...], objective: Objective) -> tuple[Phase, ...]:
     """Of the phases that a Spec declares those that a task has: only a next token can be decoded."""

@@ -87,14 +87,22 @@ def noun_phrase(
     determiner = rng.choice([d for d in determiners if DETERMINERS[d][place]])
     before = [rng.choice(SIZES)] if rng.random() < dressed / 3 else []
     behind = [rng.choice(kinds)] if rng.random() < dressed else []
+    made = written(noun, plural, determiner, before, behind)
+    assert made is not None
+    return made
+
+
+def written(noun: Noun, plural: bool, determiner: str, before: list[Adjective], behind: list[Adjective]) -> NounPhrase | None:
+    """A noun with its determiner and at most one adjective on each side; None: the determiner has no such form."""
+    place = 2 * plural + (noun.gender == "f")
     english = (*(a.english for a in (*before, *behind)), noun.english[plural])
     french = (*(a.french[place] for a in before), noun.french[plural], *(a.french[place] for a in behind))
     links = [(0, 0)] if before else []
     at = len(before)
     links += [(at, at + 1), (at + 1, at)] if behind else [(at, at)]
     pairs = tuple((a.english, noun.english[0]) for a in (*before, *behind))
-    words = Phrase(english, french, tuple(links), pairs)
-    return NounPhrase(word(determiner, DETERMINERS[determiner][place]) + words, noun, place)
+    form = DETERMINERS[determiner][place]
+    return NounPhrase(word(determiner, form) + Phrase(english, french, tuple(links), pairs), noun, place) if form else None
 
 
 def act(verb: Verb, plural: bool, negated: bool) -> Phrase:
@@ -150,7 +158,12 @@ def decision_clause(rng: Random, good: bool | None) -> Phrase:
     decided, décidé = DECISIONS[follows != (good is not False)]
     body = noun_phrase(rng, rng.choice(BODIES), ("the", "the", "the", "my", "your"), KINDS, dressed=0.0)
     thing = noun_phrase(rng, PROPOSAL, DEFINITE, JUDGEMENTS, dressed=0.3)
-    return body.phrase + Phrase((decided,), ("a", décidé), ((0, 0), (0, 1))) + thing.phrase
+    return body.phrase + decision(decided, décidé) + thing.phrase
+
+
+def decision(decided: str, décidé: str) -> Phrase:
+    """accepted -> a accepté"""
+    return Phrase((decided,), ("a", décidé), ((0, 0), (0, 1)))
 
 
 def passage(rng: Random, clauses: int) -> Phrase:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.tasks import Example, Preset, Split, Task, Vocabulary, grammar, lexicon
+from models.tasks import Example, Preset, Split, Task, Token, Vocabulary, gold, grammar, lexicon
 
 _ADJECTIVES = frozenset(a.english for a in lexicon.ADJECTIVES)
 
@@ -64,6 +64,11 @@ class Translation(Task):
 
     def tokenize(self, text: str) -> list[str]:
         return lexicon.tokenize(text)
+
+    def gold(self, source: Sequence[Token]) -> Example | None:
+        """What the grammar writes beside a sentence, with gold links; None where it does not write such a sentence."""
+        phrase = gold.translation(source)
+        return None if phrase is None else Example(phrase.source, phrase.target, phrase.links)
 
     def moved(self, example: Example) -> list[tuple[int, int]]:
         """The adjectives that changed places with their noun, as (source word, target word).

@@ -74,3 +74,19 @@ def test_the_states_of_a_loop_stay_row_by_row(architecture: str) -> None:
         assert np.isfinite(kept.known[0, path]).all()
     if architecture == "sutskever_2014":
         assert np.isfinite(kept.known[0, "encoder.layer0.hidden"]).all(), "the source's states are those of its one call"
+
+
+def test_the_gold_alignment_of_what_is_typed_is_told_where_the_grammar_writes_it() -> None:
+    engine = opened(requests=[{"source": ["the", "black", "cat", "sleeps"]}, {"source": ["black", "sleeps"]}])
+    known, unknown = engine.opened().gold
+    assert known is not None and unknown is None
+    assert known.target == ("le", "chat", "noir", "dort") and known.links == ((0, 0), (1, 2), (2, 1), (3, 3))
+    assert opened("decoder_only").opened().gold == (None,)
+
+
+def test_a_batch_comes_with_its_gold_alignment() -> None:
+    mine = [{"source": ["thank", "you"], "target": ["merci"]}, {"source": ["thank", "you"], "target": ["le"]}]
+    engine = opened(phase="train", requests=mine, training={"batch": "mine"})
+    do(engine, Step(unit="stage"))
+    train = engine.moved(()).train
+    assert train is not None and train.gold == (((0, 0), (1, 0)), ())

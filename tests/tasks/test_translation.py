@@ -83,3 +83,25 @@ def test_the_preset_of_unseen_pairs_is_true() -> None:
     preset = next(p for p in TRANSLATION.presets if p.name == "A pair never seen")
     assert {("green", "fox"), ("red", "book")} <= grammar.UNSEEN_PAIRS
     assert preset.source == words("the green fox sees the red book .")
+
+
+@pytest.mark.parametrize("split", ["train", "held_out"])
+def test_the_gold_translation_of_a_sentence_is_what_was_written_beside_it(split: str) -> None:
+    for index in range(300):
+        drawn = Translation((1, 5)).example(3, split, index)  # type: ignore[arg-type]
+        found = TRANSLATION.gold(drawn.source or ())
+        assert found is not None and (found.source, found.target) == (drawn.source, drawn.target)
+        assert sorted(found.alignment) == sorted(drawn.alignment)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "the", "black the cat sleeps", "a cats sleep", "the cat sleep", "the cat sees", "the zebra sleeps", ". .", "thank",
+     "the cat sleeps and", "the cat sleeps . .", "the cats accepted the proposal", "the cat sleeps the dog"],
+)  # fmt: skip
+def test_what_the_grammar_does_not_write_has_no_gold_translation(text: str) -> None:
+    assert TRANSLATION.gold(words(text)) is None
+
+
+def test_every_preset_has_a_gold_translation() -> None:
+    assert all(TRANSLATION.gold(p.source or ()) for p in TRANSLATION.presets)

@@ -52,6 +52,7 @@ export function geometry(width, height, o) {
  *   small to draw one by one, or more than `most`
  * @property {number} [most]
  * @property {(row: number, column: number) => boolean} [marked] cells with a mark: their number was set
+ * @property {(row: number, column: number) => boolean} [gold] cells with an outline: what the right answer links
  * @property {number} [rail] a row with a rail: it decides
  * @property {number} [gap] between cells, px
  * @property {boolean} [values] print values in cells that have room for them
@@ -76,12 +77,31 @@ export function cellMap(canvas, o) {
   if (o.afar && (small < AFAR || o.rows * o.columns > (o.most ?? Infinity))) fromAfar(g, geo, o);
   else if (small < 6) pixels(g, geo, o, color);
   else for (let r = 0; r < o.rows; r++) for (let c = 0; c < o.columns; c++) cell(g, geo, o, r, c, color);
+  if (o.gold) outlines(g, geo, o.gold);
   if (o.rail !== undefined) rail(g, geo, o.rail);
   marks(g, geo, o);
   g.restore();
   if (o.columnLabels) columnLabels(g, geo, o);
   if (o.rowLabels) rowLabels(g, geo, o);
   return geo;
+}
+
+/** An outline inside each gold cell, seen on light and on dark fills.
+ * @param {CanvasRenderingContext2D} g @param {Geometry} geo @param {(row: number, column: number) => boolean} gold */
+function outlines(g, geo, gold) {
+  const inset = Math.min(geo.cellWidth, geo.cellHeight) > 16 ? 3.5 : 1.5;
+  for (let r = 0; r < geo.rows; r++) {
+    for (let c = 0; c < geo.columns; c++) {
+      if (!gold(r, c)) continue;
+      const { x, y, w, h } = geo.box(r, c);
+      for (const [color, line] of /** @type {[string, number][]} */ ([["--surface", 3.6], ["--ink", 1.4]])) {
+        g.strokeStyle = css(color);
+        g.lineWidth = line;
+        roundRect(g, x + inset, y + inset, w - 2 * inset, h - 2 * inset, 2);
+        g.stroke();
+      }
+    }
+  }
 }
 
 /** The rail of the row that decides. @param {CanvasRenderingContext2D} g @param {Geometry} geo @param {number} row */

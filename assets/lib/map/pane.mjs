@@ -16,7 +16,7 @@ import { requestName, shown } from "../words.mjs";
 /** @typedef {import("../types").World} World @typedef {import("../types").Context} Context @typedef {import("../canvas.mjs").CellState} CellState */
 /** @typedef {import("./gestures.mjs").Place} Place @typedef {import("./maps.mjs").Numbers} Numbers @typedef {import("../draw/camera.mjs").Window} Window */
 /** What the cells show: their numbers, the scale and what is drawn of them.
- * @typedef {{number: Numbers & {shown: (r: number, k: number) => number}, scale: {max?: number, diverging?: boolean, decades?: number}, mask: boolean}} Showing */
+ * @typedef {{number: Numbers & {shown: (r: number, k: number) => number}, scale: {max?: number, diverging?: boolean, decades?: number}, mask: boolean, gold?: (row: number, key: number) => boolean}} Showing */
 /** What it stands on since the last draw.
  * @typedef {object} Sight
  * @property {{info: any, layer: number, head: number}} at @property {Showing} showing @property {(row: number, key: number) => number} value
@@ -171,6 +171,7 @@ export class Pane {
       ...this.labels(window), rows: window.rows, columns: window.columns, left: window.left, top: window.top, right: 2, bottom: 2, origin: window,
       cellWidth: window.cellWidth, cellHeight: window.cell, shiftX: window.shiftX, shiftY: window.shiftY, values: !showing.mask, format: cellFigure, scale: showing.scale,
       value: (r, c) => value(r + row, c + column), state: (r, c) => state(r + row, c + column), marked: marked ? (r, c) => marked(r + row, c + column) : undefined,
+      gold: showing.gold && ((r, c) => !!showing.gold?.(r + row, c + column)),
       most: this.moving ? MOST_MOVING : MOST_RESTING, afar: () => this.picture(Math.min(window.cell, window.cellWidth)), rail: this.rail(window), selected: inWindow(sight.focus, window), hover: inWindow(this.pointed(), window),
     });
     this.find(geo, window);
