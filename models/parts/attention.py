@@ -14,8 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from models import Inputs, Relation
+from models.parts.arithmetic import Additive, Multiply, Renormalise
 from models.parts.formulas import Formula, d, k, linear, q, v
-from models.parts.norms import PostNorm, PreNorm
+from models.parts.norms import Norm
+from models.parts.places import Nowhere, Where
 from models.parts.rows import Joining
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility, read_mask
@@ -34,12 +36,14 @@ class Readable:
     """A read mask in the forms that a read needs.
 
     mask: `[b, q, k]` bool, True = may read; bias: `[b, 1, q, k]`, 0 or -inf, added to the scores; blind: `[b, 1, q, 1]`,
-    padded query rows that may read nothing (their weights are 0, not NaN), or None when there are none.
+    padded query rows that may read nothing (their weights are 0, not NaN), or None when there are none; where: their numbers,
+    for a read that sees how far two rows are apart.
     """
 
     mask: Tensor
     bias: Tensor
     blind: Tensor | None
+    where: Where
 
     def softmax(self, scores: Tensor) -> Tensor:
         """`[b, h, q, k]` -> weights: rows sum to 1, hidden places are exactly 0."""
@@ -49,17 +53,21 @@ class Readable:
     def at(self, row: int) -> Readable:
         """The masks of one query row of this call, for a loop that reads row by row."""
         here = slice(row, row + 1)
-        return Readable(self.mask[:, here], self.bias[:, :, here], None if self.blind is None else self.blind[:, :, here])
+        where = Where(self.where.rows[:, here], self.where.known)
+        return Readable(self.mask[:, here], self.bias[:, :, here], None if self.blind is None else self.blind[:, :, here], where)
 
 
-def readable(mask: Tensor, dtype: torch.dtype) -> Readable:
-    """From a read mask `[b, q, k]`."""
+def readable(mask: Tensor, dtype: torch.dtype, where: Where | None = None) -> Readable:
+    """From a read mask `[b, q, k]`. where: queries that count from 0 and all keys, if it is not given."""
+    if where is None:
+        b, queries, keys = mask.shape
+        where = Where(torch.arange(queries, device=mask.device).expand(b, queries), torch.full((b,), keys, device=mask.device))
     bias = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -math.inf)
     blind = ~mask.any(-1, keepdim=True)
     if not bool(blind.any()):
-        return Readable(mask, bias[:, None], None)
+        return Readable(mask, bias[:, None], None, where)
     # A softmax over nothing is 0/0, in the backward pass too: let such a row see all keys, then set its weights to 0.
-    return Readable(mask, bias.masked_fill(blind, 0.0)[:, None], blind[:, None])
+    return Readable(mask, bias.masked_fill(blind, 0.0)[:, None], blind[:, None], where)
 
 
 def read_masks(
@@ -77,11 +85,31 @@ def read_masks(
     limit: `[b, q, k]`, False where this architecture cannot read whatever a mask says (a state that is not written yet).
     """
     made: dict[Visibility, Readable] = {}
+    where = Where(rows, known.sum(-1))
     wanted = [inputs.may_read(relation, layer) for layer in range(layers)]
     for visibility in wanted:
         if visibility not in made:
-            made[visibility] = readable(read_mask(relation.name, visibility, rows, valid, known, limit), dtype)
+            made[visibility] = readable(read_mask(relation.name, visibility, rows, valid, known, limit), dtype, where)
     return [made[visibility] for visibility in wanted]
+
+
+# Which of W_Q, W_K, W_V are one matrix: the letters of those that make queries, keys and values (002, why Q, K and V are three).
+PROJECTIONS = {"separate": "QKV", "one": "QQQ", "shared_qk": "QQV", "k_as_v": "QKK"}
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """How a read is put together; the default is that of 2017.
+
+    projections: a key of `PROJECTIONS`; scaled: scores are divided by sqrt(e); bias: the four maps have shifts; arithmetic: how
+    the mask enters; place: how it sees where rows stand.
+    """
+
+    projections: str = "separate"
+    scaled: bool = True
+    bias: bool = True
+    arithmetic: type[Additive] | type[Multiply] | type[Renormalise] = Additive
+    place: Nowhere | None = None
 
 
 class Attention(nn.Module):
@@ -89,12 +117,17 @@ class Attention(nn.Module):
 
     query, key, new = "t", "t'", "t"  # owner letters: query rows, key side of a read, rows that become keys
 
-    def __init__(self, width: int, heads: int, norm: type[PreNorm] | type[PostNorm]) -> None:
+    def __init__(self, width: int, heads: int, norm: Norm, wiring: Wiring = Wiring()) -> None:
         super().__init__()
         self.heads = heads
-        self.scale = 1.0 / math.sqrt(width // heads)
+        self.scale = 1.0 / math.sqrt(width // heads) if wiring.scaled else 1.0
         self.norm = norm(width)
-        self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(width, width) for _ in range(4))
+        letters = PROJECTIONS[wiring.projections]
+        made = {letter: nn.Linear(width, width, wiring.bias) for letter in "QKV" if letter in letters}
+        self.W_Q, self.W_K, self.W_V = (made[letter] for letter in letters)
+        self.W_O = nn.Linear(width, width, wiring.bias)
+        self.arithmetic = wiring.arithmetic()
+        self.place = wiring.place or Nowhere()
         # Axes once, not at every call: a silent tap costs less than making its axes string.
         self.row_axes, self.query_axes, self.new_axes = f"b {self.query} d", f"b h {self.query} e", f"b h {self.new} e"
         self.kept_axes = f"b h {self.key} e"
@@ -117,11 +150,17 @@ class Attention(nn.Module):
     def read(self, rows: Tensor, read: KeysValues, may_read: Readable, tap: Tap) -> Tensor:
         """Query rows `[b, q, d]` read keys and values: `[b, q, d]`."""
         q = tap("q", self.heads_of(self.W_Q(rows)), self.query_axes)
-        scores = tap("scores", q @ read.keys.transpose(-2, -1) * self.scale, self.read_axes, "scores")
+        scores = tap("scores", self.scores(q, read.keys, may_read.where, tap), self.read_axes, "scores")
         tap("mask", may_read.mask, self.mask_axes, "mask")
-        weights = tap("weights", may_read.softmax(scores), self.read_axes, "weights")
-        mixed = tap("mixed", weights @ read.values, self.query_axes)
+        mixed = tap("mixed", self.arithmetic.weights(scores, may_read, self.read_axes, tap) @ read.values, self.query_axes)
         return tap("output", self.W_O(mixed.transpose(1, 2).flatten(2)), self.row_axes)
+
+    def scores(self, q: Tensor, keys: Tensor, where: Where, tap: Tap) -> Tensor:
+        """How well queries fit keys, where they stand included: `[b, h, q, k]`."""
+        q, keys = self.place.turn(q, keys, where, (self.query, self.key), tap)
+        scores = q @ keys.transpose(-2, -1) * self.scale
+        bias = self.place.bias(keys.shape[2], where, (self.query, self.key), tap)
+        return scores if bias is None else scores + bias
 
 
 class SourceSelfAttention(Attention):

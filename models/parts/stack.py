@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from models import Relation
 from models.parts import attention, norms
 from models.parts.formulas import Formula, layer_norm, linear, p
-from models.parts.norms import PostNorm, PreNorm
+from models.parts.norms import Norm, Pre
 from models.parts.tap import Tap
 
 
@@ -32,9 +32,7 @@ class Embedding(nn.Module):
 class FeedForward(nn.Module):
     """Two linear maps with an activation between, on each row alone (2017, section 3.3)."""
 
-    def __init__(
-        self, width: int, hidden: int, norm: type[PreNorm] | type[PostNorm], owner: str, activation: Callable[[Tensor], Tensor]
-    ) -> None:
+    def __init__(self, width: int, hidden: int, norm: Norm, owner: str, activation: Callable[[Tensor], Tensor]) -> None:
         super().__init__()
         self.norm, self.activation = norm(width), activation
         self.W_1, self.W_2 = nn.Linear(width, hidden), nn.Linear(hidden, width)
@@ -80,7 +78,7 @@ class Style:
     by, in LaTeX, or ""; position: "learned" or "sinusoidal"."""
 
     width: int
-    norm: type[PreNorm] | type[PostNorm]
+    norm: Norm
     activation: str
     scale: str
     position: str
@@ -88,7 +86,7 @@ class Style:
 
 def formulas(at: str, relations: Sequence[Relation], style: Style, output: str) -> tuple[Formula, ...]:
     """Of one stack from its embedding to what it gives, which is tapped at the path `output`."""
-    before = style.norm is PreNorm
+    before = issubclass(style.norm, Pre)
     ffn = f"{at}.layer*.ffn"
     reads = (f for r in relations for f in attention.formulas(r, style.width, kept=(r.query, r.key) != ("s", "s")))
     residual = (f for r in relations for f in norms.formulas(r.path.format(layer="*"), style.norm))
