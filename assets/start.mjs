@@ -8,6 +8,7 @@ import { helpSheet, listenToKeys } from "./lib/page/keys.mjs";
 import { msg } from "./lib/language.mjs";
 import { plotly, plotlyAt } from "./lib/page/plotly.mjs";
 import { onPrint } from "./lib/page/printing.mjs";
+import { sayWhole } from "./lib/draw/whole.mjs";
 import { loadViews, Registry } from "./lib/page/registry.mjs";
 import { Run } from "./lib/run/run.mjs";
 import { speak, spoke } from "./lib/page/speak.mjs";
@@ -135,6 +136,7 @@ onPrint(/** @type {HTMLElement} */ (document.getElementById(data.ids.STAGE)), (l
   registry.frame();
 });
 actions.theme(remembered());
+sayWhole(document);
 onSystemChange(() => actions.theme(remembered()));
 chartsWhenTraining();
 registry.place(await views);

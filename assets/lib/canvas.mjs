@@ -6,3 +6,4 @@
 export { cellText } from "./draw/cells.mjs";
 export { cellMap, geometry, vector } from "./draw/heatmap.mjs";
 export * from "./draw/pen.mjs";
+export { noteCut } from "./draw/whole.mjs";

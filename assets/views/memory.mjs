@@ -163,7 +163,9 @@ function name(g, row, x, w, y) {
   const fresh = row?.state === "new";
   draw.font(g, fresh ? 700 : 500, 10.5, true);
   const said = row && read.known(row) ? shown(row.token) : row?.state === "padded" ? "pad" : "·";
-  draw.label(g, draw.clip(g, said, w + 2), x + w / 2, y, { weight: fresh ? 700 : 500, size: 10.5, mono: true, align: "center", color: fresh ? "--ink" : row?.state === "padded" ? "--ink-3" : "--ink-2" });
+  const cut = draw.clip(g, said, w + 2);
+  if (cut !== said) draw.noteCut(g, said, x, y - 8, w, 16);
+  draw.label(g, cut, x + w / 2, y, { weight: fresh ? 700 : 500, size: 10.5, mono: true, align: "center", color: fresh ? "--ink" : row?.state === "padded" ? "--ink-3" : "--ink-2" });
 }
 
 /** Of a long cache the numbers of its first and newest row.

@@ -148,7 +148,7 @@ function blockHead(head, view, i, count, alone, look) {
   const row = view.decision_row;
   const from = row === null ? "" : `${row} ${shown(view.target[row]?.token ?? "")}`;
   text(head.children[0], requestName(i));
-  text(head.children[1], view.finished ? msg`finished (${view.finished})` : row === null ? msg`waits` : msg`from row`);
+  text(head.children[1], view.finished ? msg`finished (${view.finished})` : row === null ? msg`waits` : alone ? msg`row` : msg`from row`);
   text(head.children[2], from);
   text(head.children[3], alone && lead ? `→ ${shown(lead.token)}` : "");
   text(head.children[4], alone && lead ? probability(lead.probability) : "");

@@ -2,7 +2,7 @@
 /** When: the calls of this pass (in training the stages of this update) as blocks with the branches under them, the whole line as a
  * bar to drag along, and the operations inside the current step. */
 
-import { laid, NOTHING_HELD, placesFor, settle, stages, steps, timed } from "../lib/deck/blocks.mjs";
+import { laid, NOTHING_HELD, placesFor, settle, stages, steps, timed, underEachOther } from "../lib/deck/blocks.mjs";
 import { boxOf } from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
@@ -140,7 +140,8 @@ function fill(li, b, world, context) {
   pixels(li, "left", b.left);
   pixels(li, "width", b.width);
   const [lead, after] = spoken(b);
-  [lead, b.title, b.token, b.note, after].forEach((word, i) => text(go.children[i], word));
+  [lead, b.title, underEachOther(b.token, read.requestCount(world)), b.note, after].forEach((word, i) => text(go.children[i], word));
+  set(go.children[2], "data-lines", read.requestCount(world) > 1 ? "" : null);
   set(go, "title", [b.title || b.token, b.note].filter(Boolean).join(": ") || null);
   set(go, "aria-current", b.state === "now" ? "step" : null);
   set(go, "disabled", b.node === null || !able(world));

@@ -163,3 +163,10 @@ export function shares(sizes, room, least) {
     low.add(under);
   }
 }
+
+const LINES = 3; // that a block has room for
+/** The tokens that several requests took in one step, a line each. @param {string} token joined by a dot @param {number} requests */
+export function underEachOther(token, requests) {
+  const all = requests > 1 ? token.split("·") : [token];
+  return (all.length > LINES ? [...all.slice(0, LINES - 1), `+${all.length - LINES + 1}`] : all).join("\n");
+}

@@ -1,6 +1,8 @@
 // @ts-check
 /** What drawings are made of. A canvas is measured in CSS pixels; colours come from the tokens in app.css. */
 
+import { forgetCut, noteCut } from "./whole.mjs";
+
 /** @typedef {[number, number, number]} Rgb @typedef {import("./heatmap.mjs").CellState} CellState */
 
 /** @type {Map<string, string>} */
@@ -113,6 +115,7 @@ export function fit(canvas, size) {
   const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   g.setTransform(scale, 0, 0, scale, 0, 0);
   g.clearRect(0, 0, width, height);
+  forgetCut(canvas);
   return [g, width, height];
 }
 
@@ -267,7 +270,9 @@ export function chip(g, x, y, w, h, text, o = {}) {
   }
   const color = state === "next" ? "--d" : o.on ? `--${role}` : state === "unknown" || state === "padded" ? "--ink-3" : "--ink";
   font(g, o.on ? 700 : 540, o.size ?? 14, true);
-  label(g, clip(g, text, w - 6), x + w / 2, y + h / 2 + 0.5, { weight: o.on ? 700 : 540, size: o.size ?? 14, mono: true, color, align: "center" });
+  const said = clip(g, text, w - 6);
+  if (said !== text) noteCut(g, text, x, y, w, h);
+  label(g, said, x + w / 2, y + h / 2 + 0.5, { weight: o.on ? 700 : 540, size: o.size ?? 14, mono: true, color, align: "center" });
 }
 
 /** A ribbon between two points, one above the other; its width is a quantity.

@@ -14,15 +14,14 @@ const STEPS = [6, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 129, 160, 192,
 
 /** How many rows a map of growing rows reserves, so that it keeps its scale while stepping. Pure.
  * @param {number} rows @param {number} [least] */
-export const reserve = (rows, least = 8) => STEPS.find((n) => n >= Math.max(rows, least)) ?? rows;
+export const reserve = (rows, least = 6) => STEPS.find((n) => n >= Math.max(rows, least)) ?? rows;
 
 /** How many rows and columns a map has places for: what grows reserves some.
  * @param {World} world @param {any} info @returns {[number, number]} */
 export function extent(world, info) {
   const [queries, keys] = [read.rows(world, info.query).length, read.rows(world, info.key).length];
   const grows = (/** @type {string} */ owner) => owner === "t" && read.phase(world) === "decode";
-  const least = innerHeight > 790 ? 8 : 6; // on a low screen eight rows would be too thin for figures
-  return [grows(info.query) ? reserve(queries + 1, least) : Math.max(1, queries), grows(info.key) ? reserve(keys + 1, 6) : Math.max(1, keys)];
+  return [grows(info.query) ? reserve(queries + 1) : Math.max(1, queries), grows(info.key) ? reserve(keys + 1) : Math.max(1, keys)];
 }
 
 /** @param {string[]} names */

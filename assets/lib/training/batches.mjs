@@ -49,13 +49,15 @@ export function lossSum(train) {
 }
 
 const [LEAST, MOST, PADDED] = [50, 104, 22]; // widths of a column, px
+const PANNED = 68; // where not all of them fit, so that most words do
 
 /** Where the columns lie: rows that are real are wide, padded ones narrow where there is little room. `x` has one more, the end.
  * @param {{valid: boolean, counts: boolean}[]} all @param {number} room px @returns {{x: number[], width: number}} */
 export function columns(all, room) {
   const real = all.filter((l) => l.valid || l.counts).length;
   const padded = all.length - real;
-  const wide = Math.max(LEAST, Math.min(MOST, (room - padded * PADDED) / Math.max(1, real)));
+  const fitting = (room - padded * PADDED) / Math.max(1, real);
+  const wide = fitting < LEAST ? PANNED : Math.min(MOST, fitting);
   const narrow = Math.max(PADDED, Math.min(wide, (room - real * wide) / Math.max(1, padded)));
   const x = [0];
   for (const l of all) x.push(x[x.length - 1] + (l.valid || l.counts ? wide : narrow));

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { cellText, geometry, luminance, place, rgb } from "../../../assets/lib/canvas.mjs";
+import { cutAt, forgetCut, noteCut } from "../../../assets/lib/draw/whole.mjs";
 
 test("cells share the room that is left, and a point finds its cell", () => {
   const geo = geometry(120, 90, { rows: 2, columns: 4, left: 20, top: 10 });
@@ -35,4 +36,14 @@ test("luminance tells light from dark", () => {
   assert.equal(luminance(rgb("#FFFFFF")).toFixed(3), "1.000");
   assert.equal(luminance(rgb("#000000")), 0);
   assert.ok(luminance(rgb("#50C6AD")) > 0.3 && luminance(rgb("#414082")) < 0.3);
+});
+
+test("a word that had no room is found whole where it stands, until the canvas is cleared", () => {
+  const canvas = /** @type {any} */ ({});
+  const g = /** @type {any} */ ({ canvas, getTransform: () => ({ a: 2, d: 2, e: -20, f: 0 }) });
+  noteCut(g, "proposition", 30, 4, 40, 20);
+  assert.equal(cutAt(canvas, 25, 10), "proposition"); // moved left by 10 px of the page
+  assert.equal(cutAt(canvas, 65, 10), "");
+  forgetCut(canvas);
+  assert.equal(cutAt(canvas, 25, 10), "");
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { callName, lookAt, lookAway, operations, seen } from "../../../assets/lib/deck/ops.mjs";
+import { underEachOther } from "../../../assets/lib/deck/blocks.mjs";
 import view, { lineEnd, spoken } from "../../../assets/views/track.mjs";
 import { node, world } from "./world.mjs";
 
@@ -53,4 +54,10 @@ test("as a table: every moment", () => {
   const found = view.table(world());
   assert.deepEqual(found.columns.slice(0, 3), ["moment", "parent", "phase"]);
   assert.deepEqual(found.rows[2], [2, 1, "decode", 2, "", "chat", ""]);
+});
+
+test("tokens of several requests stand under each other, as many as there is room for", () => {
+  assert.equal(underEachOther("le·merci", 2), "le\nmerci");
+  assert.equal(underEachOther("a·b·c·d·e", 5), "a\nb\n+3");
+  assert.equal(underEachOther("a·b", 1), "a·b"); // one request's own token
 });

@@ -147,7 +147,7 @@ test("columns: real rows wide, padded ones narrow where room is short, and all o
   assert.deepEqual(columns(all, 520).x, [0, 104, 208, 312, 416, 520]);
   const short = columns(all, 220);
   assert.deepEqual([short.x, short.width], [[0, 176 / 3, 352 / 3, 176, 198, 220], 220]);
-  assert.equal(columns(all, 100).width, 3 * 50 + 2 * 22);
+  assert.equal(columns(all, 100).width, 3 * 68 + 2 * 22);
   assert.deepEqual([-1, 0, 60, 219, 220].map((at) => columnAt(short.x, at)), [-1, 0, 1, 4, -1]);
 });
 

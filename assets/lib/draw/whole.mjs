@@ -1,0 +1,35 @@
+// @ts-check
+/** Words that a canvas had no room for: where they stand, so that the pointer over one says it whole. */
+
+/** @typedef {{x: number, y: number, w: number, h: number, text: string}} Cut in px of the canvas */
+/** @type {WeakMap<HTMLCanvasElement, Cut[]>} */
+const known = new WeakMap();
+
+/** What was drawn on a canvas is cleared.
+ * @param {HTMLCanvasElement} canvas */
+export function forgetCut(canvas) {
+  if (known.get(canvas)?.length) known.set(canvas, []);
+}
+
+/** A word was drawn shorter than it is. The box is in the units of the drawing, moved as that is.
+ * @param {CanvasRenderingContext2D} g @param {string} text @param {number} x @param {number} y @param {number} w @param {number} h */
+export function noteCut(g, text, x, y, w, h) {
+  const { a, d, e, f } = g.getTransform();
+  const ratio = a || 1;
+  const all = known.get(g.canvas) ?? [];
+  known.set(g.canvas, all);
+  all.push({ x: x + e / ratio, y: y + f / (d || 1), w, h, text });
+}
+
+/** The whole word under a point of a canvas. @param {HTMLCanvasElement} canvas @param {number} x @param {number} y px */
+export const cutAt = (canvas, x, y) => known.get(canvas)?.find((c) => x >= c.x && x <= c.x + c.w && y >= c.y && y <= c.y + c.h)?.text ?? "";
+
+/** Every canvas of a page says the word under the pointer that it had no room for. @param {Document} page */
+export function sayWhole(page) {
+  page.addEventListener("pointermove", (event) => {
+    const canvas = /** @type {any} */ (event.target);
+    if (!(canvas instanceof HTMLCanvasElement) || event.pointerType === "touch") return;
+    const text = cutAt(canvas, event.offsetX, event.offsetY);
+    if (canvas.title !== text) canvas.title = text;
+  }, { passive: true });
+}
