@@ -15,7 +15,7 @@ from models.parts.tap import OFF, Recorder
 from models.tasks import BOS, EOS, Example, Task
 from models.tasks.dyck import CLOSES, Dyck
 from models.tasks.language_model import LanguageModel
-from models.tasks.objective import batch, decision_rows, pad, shift
+from models.tasks.objective import asked, batch, decision_rows, pad, separator, shift
 from models.tasks.pronunciation import Pronunciation
 from models.tasks.translation import Translation
 
@@ -28,7 +28,7 @@ def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[
     """Everything that applies to this task, over `size` held-out examples. Plain data, for a checkpoint's provenance."""
     examples = draw_held_out(task, REPORT_SEED, size)
     found: dict[str, Any] = {"validation_loss": validation_loss(model, task, examples), "examples": size}
-    if task.source is not None:
+    if task.source is not None or separator(task) is not None:
         found["exact"] = exact_match(model, task, examples)
     if isinstance(task, Pronunciation):
         found["phone_error_rate"] = phone_error_rate(model, task, examples)
@@ -100,8 +100,9 @@ def exact_match(model: nn.Module, task: Task, examples: Sequence[Example], limit
     right = 0
     for some in _batches(examples):
         source, _ = batch(task, some)
-        answers = greedy_decode(model, source, [[BOS]] * len(some), limit)
-        right += sum(a == task.target.encode(e.target) for a, e in zip(answers, some, strict=True))
+        prompts, wanted = zip(*(asked(task, e) for e in some), strict=True)
+        answers = greedy_decode(model, source, prompts, limit)
+        right += sum(a == w for a, w in zip(answers, wanted, strict=True))
     return right / len(examples)
 
 

@@ -78,7 +78,7 @@ class Mask(_Value):
 
     relation: str
     layer: Annotated[int, Field(ge=0)] | None = None
-    program: Literal["full", "causal", "past", "prefix", "sliding", "causal_sliding", "block", "causal_block"]
+    program: Literal["full", "causal", "past", "prefix", "source_target", "sliding", "causal_sliding", "block", "causal_block"]
     parameter: Annotated[int, Field(ge=0, le=MAX_TOKENS + 1)] = 0
     cells: Annotated[tuple[CellOverride, ...], Field(max_length=MAX_CELLS)] = ()
     every: RowCount = 1

@@ -160,6 +160,7 @@ OWN = {
     "past": "earlier rows",
     "full": "every row",
     "prefix": "a prefix, then its past",
+    "source_target": "its source, then its past",
     "sliding": "a window around it",
     "causal_sliding": "a window of its past",
     "block": "its own block",
@@ -197,7 +198,7 @@ def glyph(spec: Spec) -> Component:
 def _pattern(spec: Spec) -> list[list[float]]:
     """How strongly each of 5 x 5 cells is drawn: source keys above, own keys below; a model without reads keeps a state."""
     cross = [r.default.dense(5, 5).tolist() for r in spec.relations if r.query == "t" and r.key == "s"]
-    own = [r.default.dense(5, 5).tolist() for r in spec.relations if r.query == r.key == "t"]
+    own = [r.default.dense(5, 5, border=3).tolist() for r in spec.relations if r.query == r.key == "t"]
     if not cross and not own:
         own = [r.default.dense(5, 5).tolist() for r in spec.relations if r.query == r.key == "s"]
     if not cross and not own and spec.capabilities.has_source:

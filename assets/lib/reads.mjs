@@ -1,7 +1,11 @@
 // @ts-check
 /** What the page looks at, found in the world: the relation, its rows, the current row, the taps of its read. Pure. */
 
+<<<<<<< HEAD
 import { compile } from "./map/visibility.mjs";
+=======
+import { border, compile } from "./visibility.mjs";
+>>>>>>> 6950dc1 (Prefix LM and UniLM: one stack over one stream, whose mask says what it is)
 import { leaf, number } from "./words.mjs";
 
 /** @typedef {import("./types").World} World */
@@ -166,16 +170,18 @@ export const lastTap = (world, scope) => world.schema?.taps.findLast((/** @type 
 /** @param {any} info a relation @param {number} layer */
 export const scope = (info, layer) => info.path.replace("{layer}", String(layer));
 
-/** Masks that were asked; they are values and never change. @type {WeakMap<any, ReturnType<typeof compile>>} */
+/** Masks that were asked, by the border that they were asked for; they are values and never change.
+ * @type {WeakMap<any, {border: number, ready: ReturnType<typeof compile>}>} */
 const compiled = new WeakMap();
 
 /** The visibility of a relation in one layer, ready to be asked.
- * @param {any} info a relation @param {number} layer */
-export function visibility(info, layer) {
+ * @param {any} info a relation @param {number} layer @param {{token: string}[]} keys the request's rows on the key side */
+export function visibility(info, layer, keys) {
   const mask = info.masks[layer] ?? info.default;
-  let ready = compiled.get(mask);
-  if (!ready) compiled.set(mask, (ready = compile(mask)));
-  return ready;
+  const at = mask.program === "source_target" ? border(keys) : 0;
+  let known = compiled.get(mask);
+  if (known?.border !== at) compiled.set(mask, (known = { border: at, ready: compile(mask, at) }));
+  return known.ready;
 }
 
 /** The taps of one read, by what they are. Types say which are scores and weights; queries and values by name and axes; keys and values of

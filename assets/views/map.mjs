@@ -265,7 +265,7 @@ function drawSide(stage, world, context, mode, redraw) {
     };
   });
   const mask = read.relation(world)?.info.masks[read.relation(world)?.layer ?? 0];
-  form(stage, "off", !!mask && (!["full", "causal", "prefix"].includes(mask.program) || mask.every > 1));
+  form(stage, "off", !!mask && (!["full", "causal", "prefix", "source_target"].includes(mask.program) || mask.every > 1));
   form(stage, "set", !!edited(world));
   stage.part("minis").hidden = mode !== "plain";
   stage.overview.element.hidden = mode !== "large";

@@ -75,7 +75,9 @@ function clipping(world) {
 /** Why not every row of the shown sequence counts in the loss.
  * @param {World} world */
 function uncounted(world) {
-  const out = read.trainRows(world).filter((row) => !row.counts).length;
+  const rows = read.trainRows(world).filter((row) => !row.counts);
+  const out = rows.length;
+  if (rows.some((row) => row.label !== "<pad>")) return counted(out, "{0} row does not count: it is given, or has no label.", "{0} rows do not count: they are given, or have no label.");
   return out ? counted(out, "{0} row does not count: its label is <pad>, there is nothing to predict.", "{0} rows do not count: their label is <pad>, there is nothing to predict.") : "";
 }
 

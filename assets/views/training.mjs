@@ -199,7 +199,7 @@ function scoreMap(own, world, context) {
   if (!at) return;
   pick(/** @type {any} */ (element.querySelector("select")), world, at, context);
   const [queries, keys] = [real(world, at.info.query), real(world, at.info.key)];
-  const mask = read.visibility(at.info, at.layer);
+  const mask = read.visibility(at.info, at.layer, read.rows(world, at.info.key));
   const [known] = world.values("training", 0);
   const open = !!known && reached(world, read.scope(at.info, at.layer));
   const cells = read.cells(known, read.request(world), at.head);

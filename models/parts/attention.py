@@ -79,17 +79,23 @@ def read_masks(
     known: Tensor,
     dtype: torch.dtype,
     limit: Tensor | None = None,
+    border: Tensor | None = None,
 ) -> list[Readable]:
     """One for each layer, each distinct mask made once: rows, valid `[b, q]` of the queries, known `[b, k]` of the keys.
 
-    limit: `[b, q, k]`, False where this architecture cannot read whatever a mask says (a state that is not written yet).
+    limit: `[b, q, k]`, False where this architecture cannot read whatever a mask says (a state that is not written yet);
+    border: `[b]`, the first row after each request's source, in a stream that holds both.
     """
     made: dict[Visibility, Readable] = {}
     where = Where(rows, known.sum(-1))
     wanted = [inputs.may_read(relation, layer) for layer in range(layers)]
     for visibility in wanted:
         if visibility not in made:
+<<<<<<< HEAD
             made[visibility] = readable(read_mask(relation.name, visibility, rows, valid, known, limit), dtype, where)
+=======
+            made[visibility] = readable(read_mask(relation.name, visibility, rows, valid, known, limit, border), dtype)
+>>>>>>> 6950dc1 (Prefix LM and UniLM: one stack over one stream, whose mask says what it is)
     return [made[visibility] for visibility in wanted]
 
 

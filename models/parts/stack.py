@@ -94,7 +94,7 @@ def formulas(at: str, relations: Sequence[Relation], style: Style, output: str) 
         *_embedding_formulas(f"{at}.embedding", style),
         *reads,
         *residual,
-        *_feed_forward_formulas(ffn, style.activation, "n_t" if before else "x_t"),
+        *feed_forward_formulas(ffn, style.activation, "n_t" if before else "x_t"),
         *norms.formulas(ffn, style.norm),
         Formula(output, r"m_t = \operatorname{LayerNorm}(x_t)" if before else "m_t = x_t", "each row after the last layer"),
         *(layer_norm(f"parameter.{at}.final", "m_t", "x_t") if before else ()),
@@ -121,7 +121,7 @@ def _embedding_formulas(at: str, style: Style) -> tuple[Formula, ...]:
     )
 
 
-def _feed_forward_formulas(at: str, activation: str, x: str) -> tuple[Formula, ...]:
+def feed_forward_formulas(at: str, activation: str, x: str) -> tuple[Formula, ...]:
     before = rf"u_t = {x} {p('W_1')}^{{\top}} + {p('b_1')}"
     output = rf"o_t = h_t {p('W_2')}^{{\top}} + {p('b_2')}"
     return (

@@ -4,6 +4,7 @@ Rows that appear later follow the program. Three different masks keep three name
 key validity (which rows are not padding), and loss rows (which rows count in the loss).
 
 Sources: 000 0x04B, 0x08A, 0x09B-0x09D (full, causal, prefix); 000 0x0C.2 (sliding window);
+Dong et al. 2019, UniLM, arXiv 1905.03197, figure 1 (source and target in one stream);
 Beltagy et al. 2020, Longformer, arXiv 2004.05150 (dilation, global rows in both directions).
 """
 
@@ -22,6 +23,7 @@ PROGRAMS: dict[str, str] = {
     "causal": "a row reads itself and earlier rows",
     "past": "a row reads earlier rows, not itself; the first reads nothing",
     "prefix": "rows before P read each other freely, later rows are causal",
+    "source_target": "rows of the source, up to each request’s own →, read each other freely; later rows are causal",
     "sliding": "a row reads rows at most r away, on both sides",
     "causal_sliding": "a row reads itself and at most r rows before it",
     "block": "rows are cut into blocks of n; a row reads its own block",
@@ -86,9 +88,11 @@ class Visibility:
             merged[place] = cell
         return replace(self, cells=tuple(merged.values()))
 
-    def program_allows(self, query: Tensor, key: Tensor) -> Tensor:
-        """The program alone, for absolute row numbers that broadcast against each other. Bool, True = may read."""
-        allowed, distance = self._band(query, key), query - key
+    def program_allows(self, query: Tensor, key: Tensor, border: Tensor | None = None) -> Tensor:
+        """The program alone, for absolute row numbers that broadcast against each other. Bool, True = may read.
+
+        border: the first row after the source, for the program that has one ("source_target"); None: no source ended yet."""
+        allowed, distance = self._band(query, key, border), query - key
         if self.every > 1:
             allowed = allowed & (distance % self.every == 0)
         if self.global_rows:
@@ -98,7 +102,7 @@ class Visibility:
             allowed = allowed | (reached & (distance >= least) if self.program in CAUSAL else reached)
         return allowed
 
-    def _band(self, query: Tensor, key: Tensor) -> Tensor:
+    def _band(self, query: Tensor, key: Tensor, border: Tensor | None) -> Tensor:
         """The program before dilation and global rows."""
         n, reach = self.parameter, self.parameter * self.every
         match self.program:
@@ -110,6 +114,8 @@ class Visibility:
                 return key < query
             case "prefix":
                 return (key <= query) | (key < n)  # a later row reads the prefix anyway
+            case "source_target":
+                return key <= query if border is None else (key <= query) | (key < border)
             case "sliding":
                 return (query - key).abs() <= reach
             case "causal_sliding":
@@ -120,9 +126,9 @@ class Visibility:
                 return (key <= query) & (query // n == key // n)
         raise AssertionError(self.program)
 
-    def allows(self, query: Tensor, key: Tensor) -> Tensor:
+    def allows(self, query: Tensor, key: Tensor, border: Tensor | None = None) -> Tensor:
         """Program and cells together, for absolute row numbers that broadcast against each other."""
-        mask = self.program_allows(query, key)
+        mask = self.program_allows(query, key, border)
         if not self.cells:
             return mask
         table = self._overruled.to(query.device)
@@ -139,9 +145,9 @@ class Visibility:
             table[c.query : c.query + c.queries, c.key : c.key + c.keys] = 1 if c.visible else -1
         return torch.from_numpy(table)
 
-    def dense(self, queries: int, keys: int) -> Tensor:
+    def dense(self, queries: int, keys: int, border: int = 0) -> Tensor:
         """The structural mask `[queries, keys]` of rows counted from 0. Bool, True = may read."""
-        return self.allows(torch.arange(queries)[:, None], torch.arange(keys)[None, :])
+        return self.allows(torch.arange(queries)[:, None], torch.arange(keys)[None, :], torch.tensor(border))
 
     def sees_later(self, queries: int, keys: int) -> bool:
         """Whether any row reads a later one: then cached execution need not equal the full prefix."""
@@ -155,15 +161,17 @@ def read_mask(
     query_valid: Tensor,
     key_valid: Tensor,
     limit: Tensor | None = None,
+    border: Tensor | None = None,
 ) -> Tensor:
     """Structural visibility AND key validity, refused where it leaves an active query without a key.
 
     query_rows: absolute row numbers `[b, q]`; query_valid: `[b, q]`, False for a padded query (computed, thrown away);
-    key_valid: `[b, k]`; limit: `[b, q, k]` or None, what the architecture can read at all. Returns `[b, q, k]` bool, True = may
-    read. Raises `NoVisibleKey`.
+    key_valid: `[b, k]`; limit: `[b, q, k]` or None, what the architecture can read at all; border: `[b]` or None, the first row
+    after each request's source. Returns `[b, q, k]` bool, True = may read. Raises `NoVisibleKey`.
     """
     key_rows = torch.arange(key_valid.shape[1], device=query_rows.device)
-    mask = visibility.allows(query_rows[:, :, None], key_rows[None, None, :]) & key_valid[:, None, :]
+    at = None if border is None else border[:, None, None]
+    mask = visibility.allows(query_rows[:, :, None], key_rows[None, None, :], at) & key_valid[:, None, :]
     mask = mask if limit is None else mask & limit
     blind = query_valid & ~mask.any(-1)
     if bool(blind.any()):

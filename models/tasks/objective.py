@@ -41,15 +41,31 @@ def batch(task: Task, examples: Sequence[Example]) -> tuple[Rows | None, Rows]:
     return source, pad([[BOS, *task.target.encode(e.target), EOS] for e in examples])
 
 
-def shift(full_target: Rows) -> Shifted:
-    """Row t is given token t and must predict token t + 1; a row whose label is padding does not count.
+def separator(task: Task) -> int | None:
+    """The id that ends the source in a task whose stream holds source and target, else None (`tasks/one_stream.py`)."""
+    return getattr(task, "separator", None)
+
+
+def asked(task: Task, example: Example) -> tuple[list[int], list[int]]:
+    """What is given on the target side, <bos> first, and the ids that should follow: a stream asks with its source."""
+    ids, ends = task.target.encode(example.target), separator(task)
+    begin = 0 if ends is None else ids.index(ends) + 1
+    return [BOS, *ids[:begin]], ids[begin:]
+
+
+def shift(full_target: Rows, separator: int | None = None) -> Shifted:
+    """Row t is given token t and must predict token t + 1; a row whose label is padding does not count. In a stream that begins
+    with its source, neither do the rows before the separator: what the source says is given, not learned.
 
     The row that is given <eos> is a real key row (its input is not padding) but has no label: key validity and loss rows
     differ there (000 0x0B.2). In a rectangle cut by one, only rows shorter than the longest keep their <eos> input.
     """
     inputs, labels = full_target.values[:, :-1], full_target.values[:, 1:]
     lengths = full_target.lengths.clamp(max=inputs.shape[1])
-    return Shifted(Rows(inputs, lengths), labels, labels != PAD)
+    counts = labels != PAD
+    if separator is not None:
+        counts = counts & ((inputs == separator).cumsum(1) > 0)
+    return Shifted(Rows(inputs, lengths), labels, counts)
 
 
 def row_losses(logits: Tensor, labels: Tensor) -> Tensor:

@@ -27,7 +27,7 @@ Call = Callable[[Tap], tuple[Outputs, State]]
 def prefill_equals_decode_steps(make: Make) -> None:
     world = make()
     whole, after = world.call(world.target)
-    for cuts in ((1,) * 7, (2, 5), (4, 1, 2)):
+    for cuts in world.cuts:
         state, outputs, begin = world.start(), [], 0
         for size in cuts:
             out, state = world.call(world.part(begin, begin + size), state, source=False)
@@ -204,7 +204,8 @@ def reads_obey_visibility(make: Make) -> None:
         assert query is not None and key is not None
         visible = relation.default.with_cells(cells)
         _, tape = record(partial(_read_with, world, {relation.name: (visible,) * layers}))
-        allowed = visible.dense(query.valid.shape[1], key.valid.shape[1]) & key.valid[:, None, :]
+        places = [torch.arange(rows.valid.shape[1]) for rows in (query, key)]
+        allowed = visible.allows(places[0][:, None], places[1], world.border) & key.valid[:, None, :]
         for layer in range(layers):
             scope = relation.path.format(layer=layer)
             assert torch.equal(tape.records[f"{scope}.mask"].value, allowed)

@@ -16,9 +16,12 @@ from models import Inputs, Outputs, Rows, Spec, State
 from models.catalogue import config_schema
 from models.parts.tap import OFF, Tap
 from models.parts.visibility import Visibility
+from models.tasks.one_stream import SEPARATOR
 
 WORDS, SOURCE_WORDS = 19, 17
 LENGTHS, SOURCE_LENGTHS = (5, 7, 3), (4, 6, 3)
+
+BORDER = 2  # the first row after the source, of a stream that holds source and target
 
 Visible = Mapping[str, tuple[Visibility, ...]]
 
@@ -32,6 +35,16 @@ class World:
     model: nn.Module
     target: Rows
     source: Rows | None
+
+    @property
+    def border(self) -> Tensor | None:
+        """The first row after the source `[b, 1, 1]`, where source and target are one stream."""
+        return torch.full((len(self.target.lengths), 1, 1), BORDER) if one_stream(self.spec) else None
+
+    @property
+    def cuts(self) -> tuple[tuple[int, ...], ...]:
+        """How whole requests are cut into calls: row by row and in pieces; rows that read later ones come in one call."""
+        return ((BORDER, 1, 1, 1, 1, 1), (2, 5), (4, 1, 2)) if one_stream(self.spec) else ((1,) * 7, (2, 5), (4, 1, 2))
 
     def call(
         self, target: Rows, state: State | None = None, tap: Tap = OFF, *, source: bool = True, visible: Visible | None = None
@@ -65,6 +78,18 @@ def ids(lengths: tuple[int, ...], words: int, seed: int) -> Rows:
     return Rows(values, torch.tensor(lengths))
 
 
+def one_stream(spec: Spec) -> bool:
+    """Whether source and target are rows of one stream: then each request's separator is its row BORDER - 1."""
+    return any(r.default.program == "source_target" for r in spec.relations)
+
+
+def stream(rows: Rows) -> Rows:
+    """The same rows with their separator, and no other."""
+    values = torch.where(rows.values == SEPARATOR, SEPARATOR + 1, rows.values)
+    values[:, BORDER - 1] = SEPARATOR
+    return Rows(values, rows.lengths)
+
+
 def maker(spec: Spec, **changes: Any) -> Make:
     """Worlds of one architecture in the catalogue, with the default Config but for `changes`."""
 
@@ -72,7 +97,9 @@ def maker(spec: Spec, **changes: Any) -> Make:
         has_source, config = spec.capabilities.has_source, spec.config(**changes)
         torch.manual_seed(seed)
         model = spec.build(config, SOURCE_WORDS if has_source else None, WORDS).to(dtype)
-        return World(spec, config, model, ids(LENGTHS, WORDS, 1), ids(SOURCE_LENGTHS, SOURCE_WORDS, 2) if has_source else None)
+        target = ids(LENGTHS, WORDS, 1)
+        target = stream(target) if one_stream(spec) else target
+        return World(spec, config, model, target, ids(SOURCE_LENGTHS, SOURCE_WORDS, 2) if has_source else None)
 
     return make
 

@@ -17,7 +17,8 @@ from app.session.analyses import Result, Run
 from app.session.events import Check, Status
 from app.session.reading import listening
 from models import Inputs, Rows
-from models.tasks.objective import pad
+from models.tasks import Task
+from models.tasks.objective import pad, separator
 
 NAME = "no_future_leak"
 TITLE = "No row's logits change when a later token does"
@@ -31,12 +32,14 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     written = [w.read(place.decided) for w in place.written] or [()] * len(prompts)
     rows = pad([[*p, *w] for p, w in zip(prompts, written, strict=True)])
     count, size = rows.values.shape[1], len(given.task_of(scenario).target)
-    if count < 2:
-        yield Check(NAME, checks.NO_LEAK, "does_not_apply", "", "measured", "only one row is known")
+    first = _first(given.task_of(scenario), rows.values)
+    if count <= first:
+        reason = "only one row is known" if count < 2 else "no row of a target is known yet"
+        yield Check(NAME, checks.NO_LEAK, "does_not_apply", "", "measured", reason)
         yield Result({"largest": 0.0, "row": 0})
         return
     before, moves, cells = _logits(run, rows.values, rows.lengths), list[float](), list[tuple[int, int]]()
-    for changed in range(1, count):
+    for changed in range(first, count):
         values = rows.values.clone()
         values[:, changed] = (values[:, changed] + 1) % size
         moved = (_logits(run, values, rows.lengths) - before)[:, :changed].abs().amax(-1)
@@ -44,12 +47,20 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
         cells.append(divmod(int(moved.argmax()), changed))
         yield changed / count
     worst = math.nan if any(map(math.isnan, moves)) else max(moves)
-    row = moves.index(max(moves)) + 1
+    row = moves.index(max(moves)) + first
     status: Status = "pass" if worst == 0 else "fail"
     reason = f"earlier rows move when row {row} changes" if worst else ""
-    where = _place(run, *cells[row - 1], row) if worst else {}
+    where = _place(run, *cells[row - first], row) if worst else {}
     yield Check(NAME, checks.NO_LEAK, status, f"token changed, Δ {checks.small(worst)}", "measured", reason, where)
     yield Result({"largest": worst, "row": row})
+
+
+def _first(task: Task, ids: torch.Tensor) -> int:
+    """The first row whose change counts. In one stream the source's rows may read each other: there it is the target's first row."""
+    ends = separator(task)
+    if ends is None or not bool((ids == ends).any()):
+        return 1
+    return int((ids == ends).int().argmax(1).max()) + 1
 
 
 def _place(run: Run, request: int, row: int, changed: int) -> dict[str, Any]:

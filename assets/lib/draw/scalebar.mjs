@@ -56,7 +56,7 @@ export function largest(world, value) {
   const at = read.relation(world);
   if (!at) return 0;
   const [rows, keys] = [read.rows(world, at.info.query).length, read.rows(world, at.info.key).length];
-  const mask = read.visibility(at.info, at.layer);
+  const mask = read.visibility(at.info, at.layer, read.rows(world, at.info.key));
   let most = 0;
   for (let r = 0; r < rows; r++) {
     for (let k = 0; k < keys; k++) {

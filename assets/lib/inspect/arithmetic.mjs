@@ -36,7 +36,7 @@ export function arithmetic(world, score, weight, most = 7) {
 /** @param {World} world @param {{info: any, layer: number}} at @param {number} row @param {(row: number, key: number) => number} score
  * @param {(row: number, key: number) => number} weight @returns {Line[]} */
 function lines(world, at, row, score, weight) {
-  const mask = read.visibility(at.info, at.layer);
+  const mask = read.visibility(at.info, at.layer, read.rows(world, at.info.key));
   return read.rows(world, at.info.key).flatMap((key, i) => {
     if (key.state === "unknown") return [];
     const state = key.state === "padded" ? "padded" : mask.allows(row, i) ? "open" : mask.own(row, i) === false ? "user" : "model";

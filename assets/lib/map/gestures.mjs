@@ -118,7 +118,7 @@ function begin(pane, here, erase = false) {
   const at = read.relation(pane.world);
   if (!at) return;
   const cell = { query: here.row, key: here.column };
-  pane.stroke = { cells: new Map(), visible: erase ? null : !read.visibility(at.info, at.layer).allows(cell.query, cell.key), last: cell };
+  pane.stroke = { cells: new Map(), visible: erase ? null : !read.visibility(at.info, at.layer, read.rows(pane.world, at.info.key)).allows(cell.query, cell.key), last: cell };
   extend(pane, here);
   pane.redraw();
 }

@@ -41,7 +41,7 @@ export function numbered(names, from, count) {
  * @param {boolean} [whole] all of it was computed at once, so that what is no number is none
  * @returns {(row: number, key: number) => CellState} */
 export function cellState(info, layer, queries, keys, value, stroke = null, ahead = false, whole = false) {
-  const mask = read.visibility(info, layer);
+  const mask = read.visibility(info, layer, keys);
   const there = (/** @type {read.Row[]} */ list) => Uint8Array.from(list, (r) => (r.state === "padded" ? 2 : read.known(r) ? 1 : 0));
   const [asks, asked] = [there(queries), there(keys)];
   return (row, key) => {

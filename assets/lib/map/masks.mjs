@@ -1,9 +1,15 @@
 // @ts-check
 /** What an edit of a mask becomes: one command for the shown layer or for all, and how a mask is said. Pure. */
 
+<<<<<<< HEAD:assets/lib/map/masks.mjs
 import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { area, count, paint, programs, sameMasks, withMask } from "./visibility.mjs";
+=======
+import { counted, msg } from "./language.mjs";
+import * as read from "./reads.mjs";
+import { area, border, count, paint, programs, sameMasks, withMask } from "./visibility.mjs";
+>>>>>>> 6950dc1 (Prefix LM and UniLM: one stack over one stream, whose mask says what it is):assets/lib/masks.mjs
 
 /** @typedef {import("../types").World} World @typedef {import("./visibility.mjs").Mask} Mask @typedef {{query: number, key: number}} Spot */
 
@@ -30,7 +36,7 @@ export function maskSummary(world) {
   const padded = keys.filter((k) => k.state === "padded").length;
   const of = `${rows} ${keys.map((k) => (read.known(k) ? 1 : 0)).join("")}`;
   let known = counts.get(mask);
-  if (known?.of !== of) counts.set(mask, (known = { of, open: count(mask, rows, keys.length, (k) => read.known(keys[k])) }));
+  if (known?.of !== of) counts.set(mask, (known = { of, open: count(mask, rows, keys.length, (k) => read.known(keys[k]), border(keys)) }));
   const mine = mask.cells.length ? `, ${counted(area(mask.cells), "{0} cell set by you", "{0} cells set by you")}` : "";
   const pads = padded ? `, ${counted(padded, "{0} padded key", "{0} padded keys")}` : "";
   return msg`${maskName(mask)}: ${known.open.toLocaleString("en")} of ${(rows * real).toLocaleString("en")} cells open` + mine + pads + (mask.own ? `; ${msg`this layer alone`}` : "");
@@ -66,7 +72,7 @@ export function toggled(world, line) {
   const list = (/** @type {"s" | "t"} */ owner, /** @type {number | undefined} */ only) => read.rows(world, owner).flatMap((r, i) => (read.known(r) && (only === undefined || only === i) ? [i] : []));
   const [rows, keys] = [list(at.info.query, "row" in line ? line.row : undefined), list(at.info.key, "column" in line ? line.column : undefined)];
   const places = rows.flatMap((query) => keys.map((key) => ({ query, key })));
-  const mask = read.visibility(at.info, at.layer);
+  const mask = read.visibility(at.info, at.layer, read.rows(world, at.info.key));
   const open = places.filter((p) => mask.allows(p.query, p.key));
   if (open.length) return painted(open, false);
   const given = places.filter((p) => mask.program(p.query, p.key));

@@ -8,10 +8,18 @@ import { h, set, text } from "../dom.mjs";
 import { gestures } from "./gestures.mjs";
 import { msg } from "../language.mjs";
 import { cellFigure, cellState, edited, extent, numbered } from "./maps.mjs";
+<<<<<<< HEAD:assets/lib/map/pane.mjs
 import { follow, ground, moveTo, pan, seen } from "../draw/pan.mjs";
 import * as read from "../reads.mjs";
 import { picture } from "../draw/thumbs.mjs";
 import { requestName, shown } from "../words.mjs";
+=======
+import { follow, ground, moveTo, pan, seen } from "./pan.mjs";
+import * as read from "./reads.mjs";
+import { Prefix } from "./prefix.mjs";
+import { picture } from "./thumbs.mjs";
+import { requestName, shown } from "./words.mjs";
+>>>>>>> 6950dc1 (Prefix LM and UniLM: one stack over one stream, whose mask says what it is):assets/lib/pane.mjs
 
 /** @typedef {import("../types").World} World @typedef {import("../types").Context} Context @typedef {import("../canvas.mjs").CellState} CellState */
 /** @typedef {import("./gestures.mjs").Place} Place @typedef {import("./maps.mjs").Numbers} Numbers @typedef {import("../draw/camera.mjs").Window} Window */
@@ -36,7 +44,8 @@ export class Pane {
   constructor(className, told, context) {
     this.pan = pan({ role: "application", tabindex: 0, "aria-roledescription": msg`map`, "aria-label": msg`Map`, "aria-describedby": "map-readout" }, className);
     this.caption = h("figcaption", { class: "pane-said", hidden: true });
-    this.element = h("figure", { class: "pane" }, this.caption, this.pan.element);
+    this.prefix = new Prefix(this);
+    this.element = h("figure", { class: "pane" }, this.caption, this.pan.element, this.prefix.element);
     this.context = context;
     this.told = told;
     /** @type {World} */
@@ -175,6 +184,7 @@ export class Pane {
       most: this.moving ? MOST_MOVING : MOST_RESTING, afar: () => this.picture(Math.min(window.cell, window.cellWidth)), rail: this.rail(window), selected: inWindow(sight.focus, window), hover: inWindow(this.pointed(), window),
     });
     this.find(geo, window);
+    this.prefix.place(window);
     this.panned(window);
   }
 

@@ -22,6 +22,7 @@ export const programs = () => [
   { id: "causal", title: msg`causal`, why: msg`a row reads itself and earlier rows` },
   { id: "past", title: msg`past`, why: msg`a row reads earlier rows, not itself; the first reads nothing` },
   { id: "prefix", title: msg`prefix`, why: msg`rows before P read each other freely, later rows are causal` },
+  { id: "source_target", title: msg`source-target`, why: msg`rows of the source, up to each request’s own →, read each other freely; later rows are causal` },
   { id: "sliding", title: msg`sliding`, why: msg`a row reads rows at most r away, on both sides` },
   { id: "causal_sliding", title: msg`causal sliding`, why: msg`a row reads itself and at most r rows before it` },
   { id: "block", title: msg`block`, why: msg`rows are cut into blocks of n; a row reads its own block` },
@@ -29,16 +30,17 @@ export const programs = () => [
 ].map((p) => ({ ...p, letter: LETTERS[p.id] ?? "" }));
 
 /** The programs' names, as a scenario has them. */
-export const PROGRAMS = ["full", "causal", "past", "prefix", "sliding", "causal_sliding", "block", "causal_block"];
+export const PROGRAMS = ["full", "causal", "past", "prefix", "source_target", "sliding", "causal_sliding", "block", "causal_block"];
 
 /** The program before dilation and global rows.
- * @param {Mask} mask @returns {(query: number, key: number) => boolean} */
-function band({ program, parameter: n, every = 1 }) {
+ * @param {Mask} mask @param {number} border @returns {(query: number, key: number) => boolean} */
+function band({ program, parameter: n, every = 1 }, border) {
   switch (program) {
     case "full": return () => true;
     case "causal": return (q, k) => k <= q;
     case "past": return (q, k) => k < q;
     case "prefix": return (q, k) => k <= q || k < n;
+    case "source_target": return (q, k) => k <= q || k < border;
     case "sliding": return (q, k) => Math.abs(q - k) <= n * every;
     case "causal_sliding": return (q, k) => k <= q && q - k <= n * every;
     case "block": return (q, k) => Math.floor(q / n) === Math.floor(k / n);
@@ -48,10 +50,10 @@ function band({ program, parameter: n, every = 1 }) {
 }
 
 /** What the program alone says, by absolute rows.
- * @param {Mask} mask @returns {(query: number, key: number) => boolean} */
-function programOf(mask) {
+ * @param {Mask} mask @param {number} border @returns {(query: number, key: number) => boolean} */
+function programOf(mask, border = 0) {
   const { every = 1, global_rows: rows = [] } = mask;
-  const near = band(mask);
+  const near = band(mask, border);
   const dilated = every > 1 ? (/** @type {number} */ q, /** @type {number} */ k) => near(q, k) && (q - k) % every === 0 : near;
   if (!rows.length) return dilated;
   const all = new Set(rows);
@@ -70,12 +72,18 @@ function grid(cells, least = 0) {
   return { rows, columns, at };
 }
 
+/** The token that ends the source where source and target are one stream (models/tasks/one_stream.py). */
+const SEPARATOR = "→";
+
+/** The first row after the source, 0: none ended. @param {{token: string}[]} rows */
+export const border = (rows) => rows.findIndex((r) => r.token === SEPARATOR) + 1;
+
 /** A mask ready to be asked many times. `own` is what a person set a cell to where the program says otherwise, else undefined.
- * @param {Mask} mask */
-export function compile(mask) {
-  const program = programOf(mask);
+ * @param {Mask} mask @param {number} [border] the first row after the request's source, for the program that has one */
+export function compile(mask, border = 0) {
+  const program = programOf(mask, border);
   const { rows, columns, at } = grid(mask.cells);
-  const causal = CAUSAL.has(mask.program) || mask.program === "prefix";
+  const causal = CAUSAL.has(mask.program) || mask.program === "prefix" || mask.program === "source_target";
   /** @param {number} query @param {number} key */
   const set = (query, key) => (query < rows && key < columns ? at[query * columns + key] : 0);
   /** @param {number} query @param {number} key */
@@ -96,9 +104,9 @@ export function compile(mask) {
 }
 
 /** How many of queries x keys may be read, after padding.
- * @param {Mask} mask @param {number} queries @param {(key: number) => boolean} valid @param {number} keys */
-export function count(mask, queries, keys, valid = () => true) {
-  const { allows } = compile(mask);
+ * @param {Mask} mask @param {number} queries @param {(key: number) => boolean} valid @param {number} keys @param {number} [border] */
+export function count(mask, queries, keys, valid = () => true, border = 0) {
+  const { allows } = compile(mask, border);
   const real = Array.from({ length: keys }, (_, k) => k).filter(valid);
   let open = 0;
   for (let q = 0; q < queries; q++) for (const k of real) if (allows(q, k)) open++;
@@ -109,13 +117,13 @@ export function count(mask, queries, keys, valid = () => true) {
 export const area = (cells) => grid(cells).at.reduce((n, cell) => n + (cell ? 1 : 0), 0);
 
 /** The cells of a mask after some were painted; null gives them back to the program. A cell that says what the program says anyway
- * is left out, and the rest is told as few rectangles.
+ * is left out (where it says the same of every request), and the rest is told as few rectangles.
  * @param {Mask} mask @param {{query: number, key: number}[]} places @param {boolean | null} visible @returns {Cell[]} */
 export function paint(mask, places, visible) {
   const program = programOf(mask);
   const { columns, rows, at } = grid(mask.cells, 1 + places.reduce((n, p) => Math.max(n, p.query, p.key), 0));
   for (const { query, key } of places) at[query * columns + key] = visible === null ? 0 : visible ? 1 : -1;
-  for (let i = 0; i < at.length; i++) if (at[i] && at[i] > 0 === program(Math.floor(i / columns), i % columns)) at[i] = 0;
+  if (mask.program !== "source_target") for (let i = 0; i < at.length; i++) if (at[i] && at[i] > 0 === program(Math.floor(i / columns), i % columns)) at[i] = 0;
   return rectangles(at, rows, columns);
 }
 

@@ -36,7 +36,7 @@ const kindOf = (row) => (row.state === "unknown" && (row.origin === "model" || r
 export function keyReads(world, weight, row, amount = weight) {
   const at = read.relation(world);
   if (!at) return [];
-  const mask = read.visibility(at.info, at.layer);
+  const mask = read.visibility(at.info, at.layer, read.rows(world, at.info.key));
   const asker = read.rows(world, at.info.query)[row];
   const broken = !!asker && read.known(asker) && brokenReads(world);
   return read.rows(world, at.info.key).map((key, i) => {

@@ -16,8 +16,8 @@ import { figure, number, shown } from "../words.mjs";
  * @param {World} world @returns {Line[]} */
 export function lines(world) {
   const at = ownRead(world);
-  const mask = at ? read.visibility(at.info, at.layer) : null;
   const keys = at ? read.rows(world, at.info.key) : [];
+  const mask = at ? read.visibility(at.info, at.layer, keys) : null;
   const valid = keys.map(read.known);
   const total = valid.filter(Boolean).length;
   return read.trainRows(world).map((row, t) => ({

@@ -1,0 +1,114 @@
+"""The blocks of BERT (Devlin et al. 2019, arXiv 1810.04805, section 3 and appendix A), which UniLM keeps as they are.
+
+    x_0 = LayerNorm(token + position + segment)        each layer: post-norm read, post-norm feed-forward with the exact GELU
+    logits = LayerNorm(GELU(x_L W^T + b)) E^T + c       E: the token embedding, read backwards
+
+Axes: b request, t target row of this call, t' target row that is known, d model width, f feed-forward width, v vocabulary entry.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models import Relation
+from models.parts import attention, norms
+from models.parts.attention import KeysValues, Readable, TargetSelfAttention
+from models.parts.formulas import Formula, layer_norm, linear, p
+from models.parts.norms import PostNorm
+from models.parts.rows import Joining
+from models.parts.stack import FeedForward, feed_forward_formulas
+from models.parts.tap import Tap
+
+EPS = 1e-12
+
+
+class Norm(PostNorm):
+    """BERT adds less to the variance than others do."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, EPS)
+
+
+class Embedding(nn.Module):
+    """Ids, absolute row numbers and segments (0 or 1), each `[b, t]` -> rows `[b, t, d]`."""
+
+    def __init__(self, vocabulary: int, rows: int, width: int) -> None:
+        super().__init__()
+        self.token, self.position, self.segment = (nn.Embedding(n, width) for n in (vocabulary, rows, 2))
+        self.norm = nn.LayerNorm(width, EPS)
+
+    def forward(self, ids: Tensor, rows: Tensor, segments: Tensor, tap: Tap) -> Tensor:
+        token = tap("token", self.token(tap("ids", ids, "b t", "ids")), "b t d")
+        position = tap("position", self.position(rows), "b t d")
+        segment = tap("segment", self.segment(segments), "b t d")
+        return tap("norm", self.norm(tap("sum", token + position + segment, "b t d")), "b t d")
+
+
+class Block(nn.Module):
+    """Rows read rows as far as the mask lets them, then feed-forward."""
+
+    def __init__(self, width: int, heads: int, hidden: int) -> None:
+        super().__init__()
+        self.self = TargetSelfAttention(width, heads, Norm)
+        self.ffn = FeedForward(width, hidden, Norm, "t", F.gelu)
+
+    def forward(self, x: Tensor, kept: KeysValues, join: Joining, mask: Readable, tap: Tap) -> tuple[Tensor, KeysValues]:
+        x, kept = self.self(x, kept, join, mask, tap / "self")
+        return self.ffn(x, tap / "ffn"), kept
+
+
+class Head(nn.Module):
+    """Rows `[b, t, d]` to scores `[b, t, v]`: one hidden layer, then the token embedding read backwards."""
+
+    def __init__(self, width: int, vocabulary: int) -> None:
+        super().__init__()
+        self.W, self.norm = nn.Linear(width, width), nn.LayerNorm(width, EPS)
+        self.bias = nn.Parameter(torch.zeros(vocabulary))
+
+    def forward(self, x: Tensor, embedding: Tensor, tap: Tap) -> Tensor:
+        here = tap / "head"
+        hidden = here("hidden", F.gelu(self.W(x)), "b t d")
+        return tap("logits", F.linear(here("norm", self.norm(hidden), "b t d"), embedding, self.bias), "b t v", "logits")
+
+
+def embedding_formulas(at: str) -> tuple[Formula, ...]:
+    token, position = rf"e_t = {p('E')}[\mathrm{{id}}_t]", rf"p_t = {p('P')}[t]"
+    segment = rf"g_t = {p('G')}[\mathrm{{segment}}_t]"
+    return (
+        Formula(f"{at}.token", token, "the token’s own vector"),
+        Formula(f"{at}.position", position, "where the row stands, as a vector"),
+        Formula(f"{at}.segment", segment, "which segment the row belongs to, as a vector"),
+        Formula(f"{at}.sum", "r_t = e_t + p_t + g_t", "token, place and segment together"),
+        Formula(f"{at}.norm", r"x_t = \operatorname{LayerNorm}(r_t)", "what the first layer takes"),
+        Formula(f"parameter.{at}.token.weight", token, "one learned vector for each vocabulary entry"),
+        Formula(f"parameter.{at}.position.weight", position, "one learned vector for each row number"),
+        Formula(f"parameter.{at}.segment.weight", segment, "one learned vector for each segment"),
+        *layer_norm(f"parameter.{at}.norm", "x_t", "r_t"),
+    )
+
+
+def block_formulas(relation: Relation, width: int, kept: bool) -> tuple[Formula, ...]:
+    """Of every layer. width: of a head."""
+    scope = relation.path.format(layer="*")
+    ffn = f"{scope.rpartition('.')[0]}.ffn"
+    return (
+        *attention.formulas(relation, width, kept),
+        *norms.formulas(scope, Norm),
+        *feed_forward_formulas(ffn, "GELU", "x_t"),
+        *norms.formulas(ffn, Norm),
+    )
+
+
+def head_formulas() -> tuple[Formula, ...]:
+    scores = rf"z_t = n_t {p('E')}^{{\top}} + {p('c')}"
+    hidden = rf"h_t = \operatorname{{GELU}}(x_t {p('W')}^{{\top}} + {p('b')})"
+    return (
+        Formula("head.hidden", hidden, "a hidden layer over the row"),
+        Formula("head.norm", r"n_t = \operatorname{LayerNorm}(h_t)", "the hidden layer, normalised"),
+        Formula("logits", scores, "one score for each vocabulary entry"),
+        Formula("parameter.head.bias", scores, "learned shift of each vocabulary entry’s score"),
+        *linear("parameter.head.W", "u_t", "x_t", "W", "b", "the hidden layer"),
+        *layer_norm("parameter.head.norm", "n_t", "h_t"),
+    )
