@@ -18,7 +18,7 @@ from models import Inputs
 from models.catalogue import tasks
 from models.parts.tap import OFF
 from models.tasks import Example, Task
-from models.tasks.objective import batch, mean_loss, row_losses, separator, shift
+from models.tasks.objective import batch, mean_loss, row_losses, shift
 
 WARM_UP = 0.05  # of all steps
 
@@ -60,7 +60,7 @@ def rate(step: int, steps: int) -> float:
 def loss_of(model: nn.Module, task: Task, examples: list[Example]) -> Tensor:
     """Mean loss of a batch under teacher forcing, a scalar with its graph (nats per row that counts)."""
     source, target = batch(task, examples)
-    shifted = shift(target, separator(task))
+    shifted = shift(target, task.separator)
     state = model.initial_state(len(examples))  # type: ignore[operator]
     outputs, _ = model(Inputs(shifted.inputs, source), state, OFF)
     return mean_loss(row_losses(outputs.values, shifted.labels), shifted.loss_rows)

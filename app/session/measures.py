@@ -15,7 +15,7 @@ from models.parts.tap import OFF, Recorder
 from models.tasks import BOS, EOS, Example, Task
 from models.tasks.dyck import CLOSES, Dyck
 from models.tasks.language_model import LanguageModel
-from models.tasks.objective import asked, batch, decision_rows, pad, separator, shift
+from models.tasks.objective import asked, batch, decision_rows, pad, shift
 from models.tasks.pronunciation import Pronunciation
 from models.tasks.translation import Translation
 
@@ -28,7 +28,7 @@ def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[
     """Everything that applies to this task, over `size` held-out examples. Plain data, for a checkpoint's provenance."""
     examples = draw_held_out(task, REPORT_SEED, size)
     found: dict[str, Any] = {"validation_loss": validation_loss(model, task, examples), "examples": size}
-    if task.source is not None or separator(task) is not None:
+    if task.source is not None or task.separator is not None:
         found["exact"] = exact_match(model, task, examples)
     if isinstance(task, Pronunciation):
         found["phone_error_rate"] = phone_error_rate(model, task, examples)

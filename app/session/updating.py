@@ -27,7 +27,7 @@ from models import Inputs, Rows
 from models.parts.tap import Recorder, Tape, TapeFull
 from models.parts.visibility import NoVisibleKey
 from models.tasks import Example
-from models.tasks.objective import Shifted, batch, mean_loss, row_losses, separator, shift
+from models.tasks.objective import Shifted, batch, mean_loss, row_losses, shift
 
 VALIDATE_EVERY = 10  # updates
 HELD_OUT = 16  # examples of the validation loss
@@ -131,7 +131,7 @@ class Update:
         mine = s.training.batch == "mine"
         self.examples = given.own_examples(s) if mine else draw(task, s.seed, self.number, s.training.batch_size)
         source, target = batch(task, self.examples)
-        self.source, self.shifted = source and source.to(self._device), shift(target.to(self._device), separator(task))
+        self.source, self.shifted = source and source.to(self._device), shift(target.to(self._device), task.separator)
 
     def _forward(self) -> None:
         assert self.shifted is not None
@@ -216,7 +216,7 @@ def validation_loss(learner: Learner, scenario: Scenario, size: int = HELD_OUT) 
     examples = [task.example(scenario.seed, "held_out", i) for i in range(size)]
     source, target = batch(task, examples)
     device = next(learner.model.parameters()).device
-    shifted = shift(target.to(device), separator(task))
+    shifted = shift(target.to(device), task.separator)
     with torch.no_grad(), suppress(NoVisibleKey):
         state = learner.model.initial_state(size)  # type: ignore[operator]
         inputs = Inputs(shifted.inputs, source and source.to(device), given.visibility(scenario))

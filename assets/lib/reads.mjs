@@ -1,11 +1,7 @@
 // @ts-check
 /** What the page looks at, found in the world: the relation, its rows, the current row, the taps of its read. Pure. */
 
-<<<<<<< HEAD
-import { compile } from "./map/visibility.mjs";
-=======
-import { border, compile } from "./visibility.mjs";
->>>>>>> 6950dc1 (Prefix LM and UniLM: one stack over one stream, whose mask says what it is)
+import { border, compile } from "./map/visibility.mjs";
 import { leaf, number } from "./words.mjs";
 
 /** @typedef {import("./types").World} World */

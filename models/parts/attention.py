@@ -91,11 +91,7 @@ def read_masks(
     wanted = [inputs.may_read(relation, layer) for layer in range(layers)]
     for visibility in wanted:
         if visibility not in made:
-<<<<<<< HEAD
-            made[visibility] = readable(read_mask(relation.name, visibility, rows, valid, known, limit), dtype, where)
-=======
-            made[visibility] = readable(read_mask(relation.name, visibility, rows, valid, known, limit, border), dtype)
->>>>>>> 6950dc1 (Prefix LM and UniLM: one stack over one stream, whose mask says what it is)
+            made[visibility] = readable(read_mask(relation.name, visibility, rows, valid, known, limit, border), dtype, where)
     return [made[visibility] for visibility in wanted]
 
 

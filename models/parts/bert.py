@@ -16,7 +16,7 @@ from models import Relation
 from models.parts import attention, norms
 from models.parts.attention import KeysValues, Readable, TargetSelfAttention
 from models.parts.formulas import Formula, layer_norm, linear, p
-from models.parts.norms import PostNorm
+from models.parts.norms import Post
 from models.parts.rows import Joining
 from models.parts.stack import FeedForward, feed_forward_formulas
 from models.parts.tap import Tap
@@ -24,8 +24,8 @@ from models.parts.tap import Tap
 EPS = 1e-12
 
 
-class Norm(PostNorm):
-    """BERT adds less to the variance than others do."""
+class Norm(Post, nn.LayerNorm):
+    """After the residual sum; BERT adds less to the variance than others do."""
 
     def __init__(self, width: int) -> None:
         super().__init__(width, EPS)

@@ -127,6 +127,7 @@ class Task(Protocol):
     "masked": the source's own words, some of them hidden (target is the source's vocabulary); "class": one word of `target` for
     the whole source; "ctc": the words of `target` in order, fewer than source rows; its <blank> says nothing.
     opening: a special token that stands before every source (<cls>).
+    separator: the id of the word that ends the source where source and target are one stream (`one_stream.py`).
     """
 
     id: str
@@ -137,6 +138,7 @@ class Task(Protocol):
     presets: Sequence[Preset]
     objective: Objective = "next_token"
     opening: str | None = None
+    separator: int | None = None
 
     def example(self, seed: int, split: Split, index: int) -> Example: ...
 

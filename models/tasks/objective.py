@@ -41,14 +41,9 @@ def batch(task: Task, examples: Sequence[Example]) -> tuple[Rows | None, Rows]:
     return source, pad([[BOS, *task.target.encode(e.target), EOS] for e in examples])
 
 
-def separator(task: Task) -> int | None:
-    """The id that ends the source in a task whose stream holds source and target, else None (`tasks/one_stream.py`)."""
-    return getattr(task, "separator", None)
-
-
 def asked(task: Task, example: Example) -> tuple[list[int], list[int]]:
     """What is given on the target side, <bos> first, and the ids that should follow: a stream asks with its source."""
-    ids, ends = task.target.encode(example.target), separator(task)
+    ids, ends = task.target.encode(example.target), task.separator
     begin = 0 if ends is None else ids.index(ends) + 1
     return [BOS, *ids[:begin]], ids[begin:]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.tasks import SPECIALS, Example, Preset, Split, Vocabulary, lexicon, translation
+from models.tasks import SPECIALS, Example, Preset, Split, Task, Vocabulary, lexicon, translation
 
 SEPARATOR = len(SPECIALS)  # the id of "→"
 ARROW = "→"
@@ -19,7 +19,7 @@ def joined(source: Sequence[str], target: Sequence[str] = ()) -> tuple[str, ...]
     return (*source, ARROW, *target)
 
 
-class OneStream:
+class OneStream(Task):
     """clauses: as in `Translation`."""
 
     id: str = "one_stream"
@@ -27,11 +27,12 @@ class OneStream:
     summary: str = (
         "The sentences of the translation task, source → target as rows of one stream; only rows of the target are learned."
     )
-    source: Vocabulary | None = None
+    source = None
     target: Vocabulary = WORDS
-    separator: int = SEPARATOR
+    separator = SEPARATOR
     presets: Sequence[Preset] = tuple(
-        Preset(p.name, None, joined(p.source or ()), p.note) for p in translation.Translation.presets if len(p.source or ()) <= 24
+        Preset(p.name, None, joined([t for t in p.source or () if isinstance(t, str)]), p.note)
+        for p in translation.Translation.presets
     )
 
     def __init__(self, clauses: tuple[int, int] = (1, 3)) -> None:

@@ -18,7 +18,7 @@ from app.session.events import Check, Status
 from app.session.reading import listening
 from models import Inputs, Rows
 from models.tasks import Task
-from models.tasks.objective import pad, separator
+from models.tasks.objective import pad
 
 NAME = "no_future_leak"
 TITLE = "No row's logits change when a later token does"
@@ -56,8 +56,8 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
 
 
 def _first(task: Task, ids: torch.Tensor) -> int:
-    """The first row whose change counts. In one stream the source's rows may read each other: there it is the target's first row."""
-    ends = separator(task)
+    """The first row whose change counts. In one stream the source's rows may read each other: there it is the target's first."""
+    ends = task.separator
     if ends is None or not bool((ids == ends).any()):
         return 1
     return int((ids == ends).int().argmax(1).max()) + 1

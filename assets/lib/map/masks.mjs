@@ -1,15 +1,9 @@
 // @ts-check
 /** What an edit of a mask becomes: one command for the shown layer or for all, and how a mask is said. Pure. */
 
-<<<<<<< HEAD:assets/lib/map/masks.mjs
 import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
-import { area, count, paint, programs, sameMasks, withMask } from "./visibility.mjs";
-=======
-import { counted, msg } from "./language.mjs";
-import * as read from "./reads.mjs";
 import { area, border, count, paint, programs, sameMasks, withMask } from "./visibility.mjs";
->>>>>>> 6950dc1 (Prefix LM and UniLM: one stack over one stream, whose mask says what it is):assets/lib/masks.mjs
 
 /** @typedef {import("../types").World} World @typedef {import("./visibility.mjs").Mask} Mask @typedef {{query: number, key: number}} Spot */
 

@@ -8,18 +8,11 @@ import { h, set, text } from "../dom.mjs";
 import { gestures } from "./gestures.mjs";
 import { msg } from "../language.mjs";
 import { cellFigure, cellState, edited, extent, numbered } from "./maps.mjs";
-<<<<<<< HEAD:assets/lib/map/pane.mjs
 import { follow, ground, moveTo, pan, seen } from "../draw/pan.mjs";
 import * as read from "../reads.mjs";
+import { Prefix } from "./prefix.mjs";
 import { picture } from "../draw/thumbs.mjs";
 import { requestName, shown } from "../words.mjs";
-=======
-import { follow, ground, moveTo, pan, seen } from "./pan.mjs";
-import * as read from "./reads.mjs";
-import { Prefix } from "./prefix.mjs";
-import { picture } from "./thumbs.mjs";
-import { requestName, shown } from "./words.mjs";
->>>>>>> 6950dc1 (Prefix LM and UniLM: one stack over one stream, whose mask says what it is):assets/lib/pane.mjs
 
 /** @typedef {import("../types").World} World @typedef {import("../types").Context} Context @typedef {import("../canvas.mjs").CellState} CellState */
 /** @typedef {import("./gestures.mjs").Place} Place @typedef {import("./maps.mjs").Numbers} Numbers @typedef {import("../draw/camera.mjs").Window} Window */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { area, compile, count, equal, line, paint, programs, PROGRAMS, range, rectangles, rowNumbers, sameMasks, withMask } from "../../../assets/lib/map/visibility.mjs";
+import { area, border, compile, count, equal, line, paint, programs, PROGRAMS, range, rectangles, rowNumbers, sameMasks, withMask } from "../../../assets/lib/map/visibility.mjs";
 
 const worked = JSON.parse(readFileSync(new URL("../../fixtures/worked_numbers.json", import.meta.url)));
 const mask = (program, parameter = 0, cells = [], every = 1, global_rows = []) => ({ program, parameter, cells, every, global_rows });
@@ -21,9 +21,18 @@ test("a sliding window has as many cells as its formula says", () => {
 });
 
 test("an unknown program is refused with the ones that exist", () => {
-  assert.throws(() => compile(mask("diagonal")).allows(0, 0), /"diagonal" is unknown; known: full, causal, past, prefix, sliding, causal_sliding, block/);
+  assert.throws(() => compile(mask("diagonal")).allows(0, 0), /"diagonal" is unknown; known: full, causal, past, prefix, source_target, sliding, causal_sliding, block/);
   for (const p of PROGRAMS) compile(mask(p, 2)).allows(3, 1);
   assert.deepEqual(programs().map((p) => p.id), PROGRAMS);
+});
+
+test("the source ends where the request's own separator stands", () => {
+  const rows = ["<bos>", "thank", "you", "→", "merci"].map((token) => ({ token }));
+  assert.deepEqual([border(rows), border(rows.slice(0, 3))], [4, 0]);
+  const m = compile(mask("source_target"), border(rows));
+  assert.deepEqual([m.allows(0, 3), m.allows(1, 4), m.allows(4, 3), m.allows(4, 4)], [true, false, true, true]);
+  assert.equal(compile(mask("source_target")).allows(0, 1), false, "no source ended: causal");
+  assert.deepEqual(paint(mask("source_target"), [{ query: 0, key: 1 }], false), [{ query: 0, key: 1, visible: false }], "a cell is kept: its meaning depends on the request");
 });
 
 test("cells overrule the program, a later one an earlier one", () => {

@@ -1,13 +1,13 @@
 // @ts-check
 /** The edge of a prefix on the map: a line that is dragged, or moved by the arrow keys, to give P another value. */
 
-import { h, set } from "./dom.mjs";
-import { msg } from "./language.mjs";
+import { h, set } from "../dom.mjs";
+import { msg } from "../language.mjs";
 import { change } from "./masks.mjs";
-import * as read from "./reads.mjs";
+import * as read from "../reads.mjs";
 import { border } from "./visibility.mjs";
 
-/** @typedef {import("./pane.mjs").Pane} Pane @typedef {import("./camera.mjs").Window} Window */
+/** @typedef {import("./pane.mjs").Pane} Pane @typedef {import("../draw/camera.mjs").Window} Window */
 
 /** What an arrow key adds to P. @type {Record<string, number>} */
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -5, PageDown: 5, Home: -1e6, End: 1e6 };
