@@ -71,6 +71,8 @@ export interface Look {
   stops: PlayStop[];
   /** What the width of a ribbon is: the weight, or the length of weight × value vector. */
   ribbon: "weight" | "value";
+  /** What stands beside the map: the next token, or the score of a text. */
+  decision: "next" | "score";
   /** The gold alignment is drawn over the map, where one is known. */
   gold: boolean;
 }

@@ -29,6 +29,7 @@ export default {
   title: "Next token",
   slot: "next",
   phases: ["prefill", "decode"],
+  applies: (world) => world.look.decision !== "score",
   wants: () => [],
   table: say.asTable,
 
@@ -56,7 +57,8 @@ export default {
       h("div", { class: "cand find" }, search(state), h("span", { class: "n" })),
       h("p", { class: "note beside", hidden: true }, h("span"), h("span")),
       h("div", { id: "policybar", hidden: true }, policybar(show, take)),
-      h("div", { class: "whole" }, h("p", { class: "note" }, h("span", null, msg`Output`), h("b", { class: "mono c-d" }), h("i", { class: "pv f", title: msg`formula: the product of what was chosen` }), h("span", { class: "covers" })),
+      h("div", { class: "whole" }, h("p", { class: "note" }, h("span", null, msg`Output`), h("b", { class: "mono c-d" }), h("i", { class: "pv f", title: msg`formula: the product of what was chosen` }), h("span", { class: "covers" }),
+          h("button", { class: "link score", type: "button", title: msg`How probable is a text that you give?`, onclick: () => context.look({ decision: "score" }) }, msg`Score…`)),
         h("p", { class: "note" }, h("span", null, msg`log p`), h("span", { class: "mono factors", tabindex: 0, role: "group", "aria-label": msg`log p of each token, and their sum` }))),
       h("p", { class: "note outcome" }),
     );

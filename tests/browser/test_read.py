@@ -147,3 +147,18 @@ def test_a_refusal_can_be_closed_and_a_lost_connection_says_when_it_is_back(brow
         )
     finally:
         context.close()
+
+
+def test_a_text_is_scored_and_then_stepped_through_with_the_same_numbers(window: Window) -> None:
+    page = window.page
+    window.step(1)
+    page.get_by_role("button", name="Score…").click()
+    page.get_by_label("Text to score").fill("le chat zèbre dort")
+    page.keyboard.press("Enter")
+    page.get_by_text("scored as <unk>: zèbre").wait_for()
+    scored = page.evaluate("lookback.store.world.analysis.score_text.result.log_p")
+    assert page.locator(".factors-list li").count() == len(scored) == 5
+    page.get_by_role("button", name="Step through it").click()
+    window.until("lookback.store.world.moved.requests[0].finished === 'eos'")
+    taken = page.evaluate("Array.from(lookback.store.world.moved.requests[0].log_p)")
+    assert taken == pytest.approx(scored, abs=1e-4)

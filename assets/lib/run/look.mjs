@@ -18,6 +18,7 @@ const ALLOWED = {
   pane: (v) => v === "gradient" || v === "map",
   scope: (v) => v === "layer" || v === "all",
   stops: (v) => Array.isArray(v) && v.length <= MOST && v.every(isStop),
+  decision: (v) => v === "next" || v === "score",
   gold: (v) => typeof v === "boolean",
   ribbon: (v) => v === "weight" || v === "value",
   op: (v) => v === null || (typeof v === "string" && v.length <= 200),
