@@ -10,7 +10,7 @@ Axis vocabulary (one size per letter in one pass; a prime marks the key side of 
     d  model width      f  feed-forward      e  width of a head   v  vocabulary entry
     g  key-value head   n  state             a  alignment width   y x c  image row, column, channel
     m  both directions of a bidirectional encoder          k  place in a window
-    r  hop (a row of weights of its own, not a head)
+    r  hop (a row of weights of its own, not a head)       l  lag
     one  a single number
 
 This package knows no web, no files (except the shipped checkpoints and data), no device choice, and nothing of `app`.
@@ -51,6 +51,7 @@ AXES: Mapping[str, str] = {
     "c": "channel",
     "k": "place in a window",
     "r": "hop",
+    "l": "lag",
     "one": "single number",
 }
 
