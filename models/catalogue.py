@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pkgutil
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, get_type_hints
 
@@ -56,6 +57,12 @@ def config_schema(config: type) -> list[dict[str, Any]]:
         }
         for f in dataclasses.fields(config)
     ]
+
+
+def deciding(spec: Spec, config: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a config that decide what is learned. A field marked `same_weights` only says how the same weights run."""
+    free = {f.name for f in dataclasses.fields(spec.config) if f.metadata.get("same_weights")}
+    return {name: value for name, value in config.items() if name not in free}
 
 
 def read_config(spec: Spec, given: dict[str, Any]) -> tuple[Any, list[tuple[str, Any, str]]]:

@@ -40,7 +40,9 @@ class Config:
     selection: str = setting(
         "selective", "Δ, B and C", "made of each row, or the same for all rows", choices=("selective", "fixed")
     )
-    schedule: str = setting("scan", "Known rows run", "in one scan, or row after row", choices=("scan", "loop"), weights=False)
+    schedule: str = setting(
+        "scan", "Known rows run", "in one scan, or row after row", choices=("scan", "loop"), same_weights=True
+    )
     layers: int = setting(2, "Layers", "each reads the rows of the one below", low=1, high=6)
     d_model: int = setting(32, "Model width d", "length of a row between blocks", low=4, high=128)
     expand: int = setting(2, "Expansion f / d", "channels of a block for each place of a row", low=1, high=4)
@@ -200,7 +202,6 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
     x, step = v("x_t"), rf"{p('W')}_\Delta"
     selective = config.selection == "selective"
     low = rf"\operatorname{{softplus}}({x} {p('W')}_{{low}}^{{\top}} {step}^{{\top}} + {p('b')})"
-    own = "of this row" if selective else "the same for every row"
     return (
         Formula("token", rf"u_t = {p('E')}[id_t]", "the token’s learned vector"),
         Formula("layer*.norm", rf"\operatorname{{RMSNorm}}(u_t) \odot {p('g')}", "the row, scaled to one size"),
@@ -212,33 +213,34 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
         Formula(
             "layer*.step",
             rf"\Delta_t = {low}" if selective else rf"\Delta = \operatorname{{softplus}}({p('b')})",
-            f"step size {own}: large forgets and writes, near 0 keeps",
+            "the step size: large forgets and writes, near 0 keeps",
         ),
         Formula(
             "layer*.write_at",
             rf"{k('B_t')} = {x} {p('W')}_B^{{\top}}" if selective else k("B"),
-            f"where the state is written, {own}",
+            "where the state is written",
         ),
-        Formula(
-            "layer*.read_at", rf"{q('C_t')} = {x} {p('W')}_C^{{\top}}" if selective else q("C"), f"where the state is read, {own}"
-        ),
+        Formula("layer*.read_at", rf"{q('C_t')} = {x} {p('W')}_C^{{\top}}" if selective else q("C"), "where the state is read"),
         Formula("layer*.kept", r"\bar A_t = e^{\Delta_t A}", "how much of each number of the state stays (zero-order hold)"),
         Formula("layer*.written", rf"\Delta_t\,{x}\,{k('B_t')}", "what this row adds to the state (Euler)"),
         Formula("layer*.state", rf"S_t = \bar A_t \odot S_{{t-1}} + \Delta_t\,{x}\,{k('B_t')}", _states(config)),
         Formula("layer*.read", rf"y_t = S_t\,{q('C_t')} + {p('D')} \odot {x}", "what this row takes out of the state"),
         Formula("layer*.gate", r"\operatorname{silu}(z_t)", "how much of the read passes, made of the row alone"),
-        Formula("layer*.output", rf"o_t = (y_t \odot \operatorname{{silu}}(z_t)) {p('W')}^{{\top}}", "what the block adds"),
+        Formula(
+            "layer*.output", rf"o_t = (y_t \odot \operatorname{{silu}}(z_t)) {p('W')}^{{\top}}", "what the block adds to the row"
+        ),
         Formula("layer*.residual", r"u_t + o_t", "the row with what the block adds"),
         Formula("norm", rf"\operatorname{{RMSNorm}}(u_t) \odot {p('g')}", "the last row, scaled to one size"),
         Formula("logits", rf"\ell_t = u_t {p('W')}^{{\top}}", "one score for each word that may come next"),
-        Formula("parameter.blocks.*.A_log", rf"A = -e^{{{p('A')}}}", "how fast each number of the state fades"),
-        *linear("parameter.blocks.*.choose.step", r"\Delta_t", "low_t", of="the step size before softplus"),
+        Formula("parameter.*.A_log", rf"A = -e^{{{p('A')}}}", "how fast each number of the state fades"),
+        *(linear("parameter.*.choose.step", r"\Delta_t", "low_t", of="the step size before softplus") if selective else ()),
     )
 
 
 def _states(config: Config) -> str:
-    what = "what is carried from row to row"
-    return what if config.schedule == "loop" else f"{what}; made in one scan, so that later rows do not see an edit of it"
+    if config.schedule == "loop":
+        return "what is carried from row to row"
+    return "what is carried from row to row; made in one scan, so that later rows do not see an edit of it"
 
 
 def _build(config: Config, source: int | None, target: int) -> nn.Module:

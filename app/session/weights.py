@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from app.session.keyed import number
 from app.session.scenario import Scenario, defaults
-from models.catalogue import architectures, read_config, tasks
+from models.catalogue import architectures, deciding, read_config, tasks
 from models.tasks import source_size
 
 FOLDER = Path(__file__).parents[2] / "models" / "checkpoints"
@@ -95,9 +95,12 @@ def _drawn(scenario: Scenario) -> nn.Module:
 
 
 def matching(scenario: Scenario) -> dict[str, Any] | None:
-    """The checkpoint that was made with this very architecture, config and task, if one is shipped."""
+    """The checkpoint that was made with this very architecture, config and task, if one is shipped. Fields of the config that
+    only say how the same weights run may differ."""
+    spec = architectures()[scenario.architecture]
+    wanted = deciding(spec, scenario.config)
     for provenance in checkpoints(scenario.architecture):
-        if provenance["task"] == scenario.task and provenance["config"] == scenario.config:
+        if provenance["task"] == scenario.task and deciding(spec, provenance["config"]) == wanted:
             return provenance
     return None
 

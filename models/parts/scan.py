@@ -25,7 +25,7 @@ def scan(a: Tensor, w: Tensor, before: Tensor, tap: Tap, axes: str) -> Tensor:
     if w.shape[1]:
         w = torch.cat((a[:, :1] * before[:, None] + w[:, :1], w[:, 1:]), 1)
     if w.shape[1] > 1:
-        w = _Scan.apply(a, w)  # type: ignore[no-untyped-call]
+        w = _Scan.apply(a, w)
     return tap("state", w, axes, "state")
 
 
@@ -52,7 +52,7 @@ class _Scan(torch.autograd.Function):
         context.save_for_backward(inputs[0], output)
 
     @staticmethod
-    def backward(context: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
         """G_t = g_t + a_(t+1) G_(t+1) is the gradient of w_t; that of a_t is G_t S_(t-1)."""
         a, states = context.saved_tensors
         later = torch.cat((a[:, 1:], torch.zeros_like(a[:, :1])), 1)

@@ -9,5 +9,6 @@ GRU = {"cell": "gru"}  # `when` of a field that only this cell has
 
 
 def setting(default: Any, title: str, why: str, **allowed: Any) -> Any:
-    """title, why: for people. allowed: `choices`, or `low` and `high`; `when`: the other fields' values that give it meaning."""
+    """title, why: for people. allowed: `choices`, or `low` and `high`; `when`: the other fields' values that give it meaning;
+    `same_weights`: it only says how the model runs, so that weights learned with another value of it fit."""
     return field(default=default, metadata={"title": title, "why": why, **allowed})

@@ -1,7 +1,7 @@
 """Selective copying: a few letters stand among dots; after "copy" the letters alone must be said again, in order.
 
-Gu and Dao 2023, arXiv 2312.00752, section 3.1 (after Arjovsky et al. 2016). The dots between the letters vary in number, so that no
-weighing by distance alone can tell where the letters stood: what is read must itself say whether it is kept.
+Gu and Dao 2023, arXiv 2312.00752, section 3.1 (after Arjovsky et al. 2016). The dots between the letters vary in number, so that
+no weighing by distance alone can tell where the letters stood: what is read must itself say whether it is kept.
 """
 
 from __future__ import annotations
@@ -24,12 +24,18 @@ class SelectiveCopy(Task):
 
     id: str = "selective_copy"
     name: str = "Copy the letters, not the dots"
-    summary: str = "Letters stand among dots; after copy the letters come again in order. What is read must say whether it is kept."
+    summary: str = (
+        "Letters stand among dots; after copy the letters come again in order. What is read must say whether it is kept."
+    )
     source: Vocabulary | None = None
     target: Vocabulary = Vocabulary((*SPECIALS, DOT, COPY, *LETTERS))
     presets: Sequence[Preset] = (
         _preset("Two letters", "· G · · C · copy", "Only G and C should change the state. Does a dot leave it alone?"),
-        _preset("Far apart", "B · · · · · · · · · · · · · E · copy", "B was read long ago: how much of its row is left when it is said?"),
+        _preset(
+            "Far apart",
+            "B · · · · · · · · · · · · · E · copy",
+            "B was read long ago: how much of its row is left when it is said?",
+        ),
         _preset("Side by side", "A D F H · · · · copy", "Four letters at once, then dots that must not wash them out."),
         _preset("The same one twice", "· C · C · · copy", "The state must count, not only hold."),
     )
@@ -38,7 +44,7 @@ class SelectiveCopy(Task):
         self.letters, self.longest = letters, longest
 
     def example(self, seed: int, split: Split, index: int) -> Example:
-        """Letters in random places among dots; one that is held out never occurs in training (told apart by letters and places)."""
+        """Letters in random places; what is held out never occurs in training (told apart by letters and places)."""
         draw = random.Random(f"selective copy {seed} {split} {index}")
         while True:
             count = draw.randint(*self.letters)
