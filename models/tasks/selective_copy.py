@@ -40,7 +40,7 @@ class SelectiveCopy(Task):
         _preset("The same one twice", "· C · C · · copy", "The state must count, not only hold."),
     )
 
-    def __init__(self, letters: tuple[int, int] = (2, 4), longest: int = 20) -> None:
+    def __init__(self, letters: tuple[int, int] = (2, 4), longest: int = 32) -> None:
         self.letters, self.longest = letters, longest
 
     def example(self, seed: int, split: Split, index: int) -> Example:
