@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from bench import click_to_painted, first_load, frames, large_map, load, memory, recording
+from bench import band, click_to_painted, first_load, frames, large_map, load, memory, recording
 from bench.report import Line, table
 
 BENCHMARKS: dict[str, Callable[[], list[Line]]] = {
@@ -20,6 +20,7 @@ BENCHMARKS: dict[str, Callable[[], list[Line]]] = {
     "large_map": large_map.measure,
     "load": load.measure,
     "memory": memory.measure,
+    "band": band.measure,
 }
 
 

@@ -8,11 +8,14 @@ Axes: b request, t target row of this call, t' target row that is known, d model
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import Relation
+from models import Relation, Rows
 from models.parts import attention, norms
 from models.parts.attention import KeysValues, Readable, TargetSelfAttention
 from models.parts.formulas import Formula, layer_norm, linear, p
@@ -32,18 +35,19 @@ class Norm(Post, nn.LayerNorm):
 
 
 class Embedding(nn.Module):
-    """Ids, absolute row numbers and segments (0 or 1), each `[b, t]` -> rows `[b, t, d]`."""
+    """Ids, absolute row numbers and segments (0 or 1), each `[b, n]` -> rows `[b, n, d]`. owner: of the rows, "t" or "s"."""
 
-    def __init__(self, vocabulary: int, rows: int, width: int) -> None:
+    def __init__(self, vocabulary: int, rows: int, width: int, owner: str = "t") -> None:
         super().__init__()
+        self.id_axes, self.row_axes = f"b {owner}", f"b {owner} d"
         self.token, self.position, self.segment = (nn.Embedding(n, width) for n in (vocabulary, rows, 2))
         self.norm = nn.LayerNorm(width, EPS)
 
     def forward(self, ids: Tensor, rows: Tensor, segments: Tensor, tap: Tap) -> Tensor:
-        token = tap("token", self.token(tap("ids", ids, "b t", "ids")), "b t d")
-        position = tap("position", self.position(rows), "b t d")
-        segment = tap("segment", self.segment(segments), "b t d")
-        return tap("norm", self.norm(tap("sum", token + position + segment, "b t d")), "b t d")
+        token = tap("token", self.token(tap("ids", ids, self.id_axes, "ids")), self.row_axes)
+        position = tap("position", self.position(rows), self.row_axes)
+        segment = tap("segment", self.segment(segments), self.row_axes)
+        return tap("norm", self.norm(tap("sum", token + position + segment, self.row_axes)), self.row_axes)
 
 
 class Block(nn.Module):
@@ -60,17 +64,67 @@ class Block(nn.Module):
 
 
 class Head(nn.Module):
-    """Rows `[b, t, d]` to scores `[b, t, v]`: one hidden layer, then the token embedding read backwards."""
+    """Rows `[b, n, d]` to scores `[b, n, v]`: one hidden layer, then the token embedding read backwards."""
 
-    def __init__(self, width: int, vocabulary: int) -> None:
+    def __init__(self, width: int, vocabulary: int, owner: str = "t") -> None:
         super().__init__()
+        self.row_axes, self.score_axes = f"b {owner} d", f"b {owner} v"
         self.W, self.norm = nn.Linear(width, width), nn.LayerNorm(width, EPS)
         self.bias = nn.Parameter(torch.zeros(vocabulary))
 
     def forward(self, x: Tensor, embedding: Tensor, tap: Tap) -> Tensor:
         here = tap / "head"
-        hidden = here("hidden", F.gelu(self.W(x)), "b t d")
-        return tap("logits", F.linear(here("norm", self.norm(hidden), "b t d"), embedding, self.bias), "b t v", "logits")
+        hidden = here("hidden", F.gelu(self.W(x)), self.row_axes)
+        normed = here("norm", self.norm(hidden), self.row_axes)
+        return tap("logits", F.linear(normed, embedding, self.bias), self.score_axes, "logits")
+
+
+class Pooler(nn.Module):
+    """The first source row, <cls>, speaks for all: `[b, s, d]` to one score a class `[b, v]`."""
+
+    def __init__(self, width: int, classes: int) -> None:
+        super().__init__()
+        self.W, self.U = nn.Linear(width, width), nn.Linear(width, classes)
+
+    def forward(self, x: Tensor, tap: Tap) -> Tensor:
+        pooled = (tap / "head")("pooled", torch.tanh(self.W(x[:, 0])), "b d")
+        return tap("logits", self.U(pooled), "b v", "logits")
+
+
+class Encoder(nn.Module):
+    """Source rows through an embedding and blocks layer0, layer1, ... that `block` makes."""
+
+    def __init__(self, vocabulary: int, rows: int, width: int, blocks: Iterable[nn.Module]) -> None:
+        super().__init__()
+        self.most, self.embedding = rows, Embedding(vocabulary, rows, width, "s")
+        self.names = []
+        for i, block in enumerate(blocks):
+            self.add_module(f"layer{i}", block)
+            self.names.append(f"layer{i}")
+
+    def begin(self, source: Rows | None, tap: Tap) -> tuple[Tensor, Tensor]:
+        """Embedded rows `[b, s, d]` and their numbers `[b, s]`. Raises ValueError without rows, or with more than fit."""
+        if source is None:
+            raise ValueError("source: none given; an encoder reads all of its rows in one call")
+        b, s = source.values.shape
+        if s > self.most:
+            raise ValueError(f"source rows: {s} given, at most {self.most} allowed; use a shorter text")
+        rows = torch.arange(s, device=source.values.device).expand(b, s)
+        return self.embedding(source.values, rows, torch.zeros_like(rows), tap / "embedding"), rows
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """An encoder keeps nothing: the next input is read anew. lengths: `[b]`, of target rows, all 0."""
+
+    lengths: Tensor
+
+    def kept(self) -> dict[str, tuple[Tensor, str, bool]]:
+        return {}
+
+
+def nothing(batch: int, like: Tensor) -> Nothing:
+    return Nothing(torch.zeros(batch, dtype=torch.int64, device=like.device))
 
 
 def embedding_formulas(at: str) -> tuple[Formula, ...]:
@@ -98,6 +152,16 @@ def block_formulas(relation: Relation, width: int, kept: bool) -> tuple[Formula,
         *norms.formulas(scope, Norm),
         *feed_forward_formulas(ffn, "GELU", "x_t"),
         *norms.formulas(ffn, Norm),
+    )
+
+
+def pooler_formulas() -> tuple[Formula, ...]:
+    pooled, scores = rf"h = \tanh(x_0 {p('W')}^{{\top}} + {p('b')})", rf"z = h {p('U')}^{{\top}} + {p('c')}"
+    return (
+        Formula("head.pooled", pooled, "what the first row, <cls>, says of the whole"),
+        Formula("logits", scores, "one score for each class"),
+        *linear("parameter.head.W", "u", "x_0", "W", "b", "the pooled row", "b"),
+        *linear("parameter.head.U", "z", "h", "U", "c", "the scores of the classes", "b"),
     )
 
 

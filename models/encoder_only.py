@@ -1,0 +1,101 @@
+"""Encoder-only: BERT, which reads in both directions and says which token was masked, or which class the whole is of.
+
+    Devlin et al. 2019, BERT, arXiv 1810.04805. The block is that of `parts/bert.py`; every row reads every row.
+    masked tokens   row s says which token stood in its own place            (section 3.1, task 1)
+    class           the row of <cls> says which class the whole is of        (section 4.1)
+
+An encoder has source rows alone, read in one call; nothing is kept and nothing is decoded: a row that reads later rows cannot be
+extended. Which of the two it says follows from its task: of masked tokens, the words that may be said are those that are read.
+
+Axes: b request, s source row that asks, s' source row that is read, h head, e head width, d model width, f feed-forward width,
+v vocabulary entry or class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models import Inputs, Outputs, Relation
+from models.parts import bert
+from models.parts.attention import Readable, SourceSelfAttention, read_masks
+from models.parts.formulas import Formula
+from models.parts.settings import setting
+from models.parts.stack import FeedForward, initialise
+from models.parts.tap import Tap
+from models.parts.visibility import Visibility
+
+ROWS = 129  # <cls> and 128 tokens
+SELF = Relation("source_self", "source reads source", "s", "s", Visibility("full"), "encoder.layer{layer}.self")
+
+
+@dataclass(frozen=True)
+class Config:
+    """BERT in a size that trains in a minute."""
+
+    layers: int = setting(2, "Layers", "two are enough for one layer to use what the other wrote", low=1, high=6)
+    heads: int = setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
+    d_model: int = setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
+    d_ff: int = setting(256, "Feed-forward f", "usually four times d", choices=(32, 64, 128, 256, 512))
+
+
+def _check(config: Config) -> list[tuple[str, Any, str]]:
+    if config.d_model % config.heads == 0:
+        return []
+    return [("heads", config.heads, f"a divisor of the model width {config.d_model}, which the heads share evenly")]
+
+
+class Block(nn.Module):
+    """Source rows read source rows, then feed-forward."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.self = SourceSelfAttention(config.d_model, config.heads, bert.Norm)
+        self.ffn = FeedForward(config.d_model, config.d_ff, bert.Norm, "s", F.gelu)
+
+    def forward(self, x: Tensor, mask: Readable, tap: Tap) -> Tensor:
+        return self.ffn(self.self(x, mask, tap / "self"), tap / "ffn")
+
+
+class EncoderOnly(nn.Module):
+    """words: those that may be read; says: those, or the classes."""
+
+    def __init__(self, config: Config, words: int, says: int) -> None:
+        super().__init__()
+        self.config, self.masked = config, words == says
+        self.encoder = bert.Encoder(words, ROWS, config.d_model, (Block(config) for _ in range(config.layers)))
+        self.head = bert.Head(config.d_model, says, "s") if self.masked else bert.Pooler(config.d_model, says)
+        initialise(self, config.d_model)
+
+    def initial_state(self, batch: int) -> bert.Nothing:
+        return bert.nothing(batch, self.encoder.embedding.token.weight)
+
+    def forward(self, inputs: Inputs, state: bert.Nothing, tap: Tap) -> tuple[Outputs, bert.Nothing]:
+        here = tap / "encoder"
+        x, rows = self.encoder.begin(inputs.source, here)
+        assert inputs.source is not None
+        valid = inputs.source.valid
+        masks = read_masks(inputs, SELF, self.config.layers, rows, valid, valid, x.dtype)
+        for name, mask in zip(self.encoder.names, masks, strict=True):
+            x = self.encoder.get_submodule(name)(x, mask, here / name)
+        if self.masked:
+            return Outputs("same_token", self.head(x, self.encoder.embedding.token.weight, tap)), state
+        return Outputs("class", self.head(x, tap)), state
+
+
+def _build(config: Config, source: Any, target: int) -> nn.Module:
+    if not isinstance(source, int):
+        raise ValueError(f"source was given {source}; an encoder-only model reads words")
+    return EncoderOnly(config, source, target)
+
+
+def _formulas(config: Config) -> tuple[Formula, ...]:
+    return (
+        *bert.embedding_formulas("encoder.embedding"),
+        *bert.block_formulas(SELF, config.d_model // config.heads, kept=False),
+        *bert.pooler_formulas(),
+        *bert.head_formulas(),
+    )

@@ -1,0 +1,145 @@
+"""Longformer: an encoder whose rows read a window, and a few global rows that read and are read by all.
+
+    Beltagy et al. 2020, Longformer: The Long-Document Transformer, arXiv 2004.05150, section 3.1.
+
+Window radius, dilation and global rows are the read mask's program (`sliding`), so that they are moved on the map. What a global
+row reads goes through projections of its own (W_Q_global, W_K_global, W_V_global), as published, or through the ordinary ones; a
+local row that reads a global key always uses the ordinary ones. Here the read is one masked matrix, so that every weight can be
+seen; `parts/band.py` computes the same in n (2r + 1 + 2g) steps, and an analysis measures that the two agree.
+
+The sliding window alone is the same model without global rows: what lies further than the reach of its layers does not exist.
+
+Axes: b request, s source row that asks, s' source row that is read, h head, e head width, d model width, f feed-forward width,
+v class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models import Inputs, Outputs, Relation
+from models.parts import bert
+from models.parts.attention import KeysValues, Readable, SourceSelfAttention, read_masks
+from models.parts.settings import setting
+from models.parts.stack import FeedForward, initialise
+from models.parts.tap import Tap
+from models.parts.visibility import Visibility
+
+ROWS = 513  # <cls> and 512 tokens
+RADIUS = 8
+GLOBAL = Relation(
+    "source_self", "source reads source", "s", "s", Visibility("sliding", RADIUS, global_rows=(0,)), "encoder.layer{layer}.self"
+)
+ALONE = Relation("source_self", "source reads source", "s", "s", Visibility("sliding", RADIUS), "encoder.layer{layer}.self")
+
+
+@dataclass(frozen=True)
+class WindowConfig:
+    """A small encoder; window and dilation are set on the map."""
+
+    layers: int = setting(2, "Layers", "each adds the window's radius to what a row can know of", low=1, high=6)
+    heads: int = setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
+    d_model: int = setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
+    d_ff: int = setting(128, "Feed-forward f", "usually twice to four times d", choices=(32, 64, 128, 256, 512))
+
+
+@dataclass(frozen=True)
+class Config(WindowConfig):
+    """As published, what a global row reads has projections of its own."""
+
+    projections: str = setting(
+        "separate",
+        "Global projections",
+        "of what global rows read: their own as published, or everybody's",
+        choices=("separate", "shared"),
+    )
+
+
+def _check(config: WindowConfig) -> list[tuple[str, Any, str]]:
+    if config.d_model % config.heads == 0:
+        return []
+    return [("heads", config.heads, f"a divisor of the model width {config.d_model}, which the heads share evenly")]
+
+
+class Shared(SourceSelfAttention):
+    """Global rows read as all rows do."""
+
+    def look(self, x: Tensor, may_read: Readable, everywhere: Tensor, tap: Tap) -> Tensor:
+        return self.forward(x, may_read, tap)
+
+
+class Separate(SourceSelfAttention):
+    """What a global row reads goes through projections of its own."""
+
+    def __init__(self, width: int, heads: int, norm: type[bert.Norm]) -> None:
+        super().__init__(width, heads, norm)
+        self.W_Q_global, self.W_K_global, self.W_V_global = (nn.Linear(width, width) for _ in range(3))
+
+    def look(self, x: Tensor, may_read: Readable, everywhere: Tensor, tap: Tap) -> Tensor:
+        """everywhere: `[s]` bool, the global rows."""
+        rows = self.norm.enter(x, self.row_axes, tap)
+        own, wide, here = self.project(rows, tap), self.wide(rows, tap), everywhere[:, None]
+        query = tap("q", self.heads_of(self.W_Q(rows)), self.query_axes)
+        query_global = tap("q_global", self.heads_of(self.W_Q_global(rows)), self.query_axes)
+        near, far = (a @ b.transpose(-2, -1) * self.scale for a, b in ((query, own.keys), (query_global, wide.keys)))
+        scores = tap("scores", torch.where(here, far, near), self.read_axes, "scores")
+        tap("mask", may_read.mask, self.mask_axes, "mask")
+        weights = self.arithmetic.weights(scores, may_read, self.read_axes, tap)
+        mixed = tap("mixed", torch.where(here, weights @ wide.values, weights @ own.values), self.query_axes)
+        output = tap("output", self.W_O(mixed.transpose(1, 2).flatten(2)), self.row_axes)
+        return self.norm.leave(x, output, self.row_axes, tap)
+
+    def wide(self, rows: Tensor, tap: Tap) -> KeysValues:
+        """Keys and values as global rows see them."""
+        return KeysValues(
+            tap("k_global", self.heads_of(self.W_K_global(rows)), self.new_axes),
+            tap("v_global", self.heads_of(self.W_V_global(rows)), self.new_axes),
+        )
+
+
+class Block(nn.Module):
+    """Source rows read source rows, then feed-forward."""
+
+    def __init__(self, config: WindowConfig) -> None:
+        super().__init__()
+        kind = Separate if getattr(config, "projections", "shared") == "separate" else Shared
+        self.self = kind(config.d_model, config.heads, bert.Norm)
+        self.ffn = FeedForward(config.d_model, config.d_ff, bert.Norm, "s", F.gelu)
+
+    def forward(self, x: Tensor, mask: Readable, everywhere: Tensor, tap: Tap) -> Tensor:
+        return self.ffn(self.self.look(x, mask, everywhere, tap / "self"), tap / "ffn")
+
+
+class Longformer(nn.Module):
+    """words: those that may be read; classes: what the whole may be."""
+
+    def __init__(self, config: WindowConfig, relation: Relation, words: int, classes: int) -> None:
+        super().__init__()
+        self.config, self.relation = config, relation
+        self.encoder = bert.Encoder(words, ROWS, config.d_model, (Block(config) for _ in range(config.layers)))
+        self.head = bert.Pooler(config.d_model, classes)
+        initialise(self, config.d_model)
+
+    def initial_state(self, batch: int) -> bert.Nothing:
+        return bert.nothing(batch, self.encoder.embedding.token.weight)
+
+    def encode(self, inputs: Inputs, tap: Tap) -> Tensor:
+        """Source rows after the last layer `[b, s, d]`."""
+        here = tap / "encoder"
+        x, rows = self.encoder.begin(inputs.source, here)
+        assert inputs.source is not None
+        valid, numbers = inputs.source.valid, rows[0]
+        masks = read_masks(inputs, self.relation, self.config.layers, rows, valid, valid, x.dtype)
+        for layer, (name, mask) in enumerate(zip(self.encoder.names, masks, strict=True)):
+            chosen = inputs.may_read(self.relation, layer).global_rows
+            everywhere = torch.isin(numbers, torch.tensor(chosen, dtype=numbers.dtype, device=numbers.device))
+            x = self.encoder.get_submodule(name)(x, mask, everywhere, here / name)
+        return x
+
+    def forward(self, inputs: Inputs, state: bert.Nothing, tap: Tap) -> tuple[Outputs, bert.Nothing]:
+        return Outputs("class", self.head(self.encode(inputs, tap), tap)), state
