@@ -11,7 +11,7 @@ Axis vocabulary (one size per letter in one pass; a prime marks the key side of 
     g  key-value head   n  state             a  alignment width   y x c  image row, column, channel
     m  both directions of a bidirectional encoder          k  place in a window
     r  hop (a row of weights of its own, not a head)       l  lag
-    one  a single number
+    p  pair of places          one  a single number
 
 This package knows no web, no files (except the shipped checkpoints and data), no device choice, and nothing of `app`.
 """
@@ -52,6 +52,7 @@ AXES: Mapping[str, str] = {
     "k": "place in a window",
     "r": "hop",
     "l": "lag",
+    "p": "pair of places that turn together",
     "one": "single number",
 }
 
@@ -183,6 +184,8 @@ class Spec:
     config: a frozen dataclass; every field has a default and `metadata={"title", "why", and "choices" or "low"/"high"}`;
     "when": {other field: value} names what a field needs to mean anything.
     check: `(config) -> list of (field, given, allowed)` for what no single field can say (heads must divide the width).
+    gives_up: `(config) -> which promises these parts break, with the reason`: "alone" (a request does not depend on the others),
+    "padding" (nor on padding), "cached" (prefill equals decode steps), "causal" (earlier rows do not see later ones).
     formulas: `(config) -> how its taps are computed`, with that config's numbers; a tap without one shows none.
     phases: those of a next-token task; a task with another objective has no decode (`tasks.phases`).
     source_shape: `(config, rows given, their width) -> rows that the model has of a source`, as `(rows,)` or, for an image's
@@ -204,6 +207,7 @@ class Spec:
     layers: Callable[[Any], int]
     check: Callable[[Any], list[tuple[str, Any, str]]] = lambda config: []
     capabilities: Capabilities = Capabilities()
+    gives_up: Callable[[Any], Mapping[str, str]] = lambda config: {}
     formulas: Callable[[Any], tuple[Formula, ...]] = lambda config: ()
     source_shape: Callable[[Any, int, int], tuple[int, ...]] = lambda config, rows, width: (rows,)
     rows_of: Callable[[Any], Mapping[str, int]] = lambda config: {}

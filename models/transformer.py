@@ -18,21 +18,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import Capabilities, Inputs, Outputs, Relation, Rows, Spec
-from models.parts import stack
+from models.parts import blocks, stack
 from models.parts.attention import CrossAttention, KeysValues, Readable, SourceSelfAttention, TargetSelfAttention, read_masks
+from models.parts.blocks import BlockConfig
 from models.parts.formulas import Formula
-from models.parts.norms import NORMS, PreNorm
-from models.parts.positions import POSITIONS
+from models.parts.places import Nowhere
 from models.parts.rows import Joining, joining
-from models.parts.settings import setting
-from models.parts.stack import Embedding, FeedForward, Stack, initialise
+from models.parts.settings import default
+from models.parts.stack import Embedding, FeedForward, Stack, initialise, layered
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
 
@@ -46,37 +45,19 @@ CROSS = Relation("cross", "target reads source", "t", "s", Visibility("full"), "
 
 
 @dataclass(frozen=True)
-class DecoderOnlyConfig:
-    """A GPT that fits a page."""
-
-    layers: int = setting(2, "Layers", "two are enough for one layer to use what the other wrote", low=1, high=6)
-    heads: int = setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
-    d_model: int = setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
-    d_ff: int = setting(256, "Feed-forward f", "usually four times d", choices=(32, 64, 128, 256, 512))
-    position: str = setting("learned", "Position", "GPT learns it, 2017 computes it", choices=("learned", "sinusoidal"))
-    tied: bool = setting(True, "Tied head", "one matrix reads tokens in and scores them on the way out")
+class DecoderOnlyConfig(BlockConfig):
+    """A GPT that fits a page: learned positions and pre-norm, until a part is exchanged."""
 
 
 @dataclass(frozen=True)
-class EncoderDecoderConfig:
-    """The 2017 model in a size that trains in a minute."""
+class EncoderDecoderConfig(BlockConfig):
+    """The 2017 model in a size that trains in a minute: `layers` in the encoder and so many in the decoder."""
 
-    layers: int = setting(2, "Layers", "so many in the encoder and so many in the decoder", low=1, high=6)
-    heads: int = setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
-    d_model: int = setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
-    d_ff: int = setting(256, "Feed-forward f", "usually four times d", choices=(32, 64, 128, 256, 512))
-    norm: str = setting("post", "Norm", "after the residual sum as in 2017, or before the sub-layer", choices=("post", "pre"))
-    position: str = setting("sinusoidal", "Position", "2017 computes it", choices=("sinusoidal", "learned"))
-    tied: bool = setting(True, "Tied head", "one matrix reads target tokens in and scores them on the way out")
+    norm: str = default(BlockConfig, "norm", "post")
+    position: str = default(BlockConfig, "position", "sinusoidal")
 
 
 Config = DecoderOnlyConfig | EncoderDecoderConfig
-
-
-def _check(config: Config) -> list[tuple[str, Any, str]]:
-    if config.d_model % config.heads == 0:
-        return []
-    return [("heads", config.heads, f"a divisor of the model width {config.d_model}, which the heads share evenly")]
 
 
 @dataclass(frozen=True)
@@ -112,10 +93,11 @@ class DecoderState:
 class GPTBlock(nn.Module):
     """Target rows read target rows, then feed-forward; pre-norm and the tanh form of GELU as in GPT-2."""
 
-    def __init__(self, config: DecoderOnlyConfig) -> None:
+    def __init__(self, config: DecoderOnlyConfig, place: Nowhere) -> None:
         super().__init__()
-        self.self = TargetSelfAttention(config.d_model, config.heads, PreNorm)
-        self.ffn = FeedForward(config.d_model, config.d_ff, PreNorm, "t", partial(F.gelu, approximate="tanh"))
+        norm = blocks.norm(config)
+        self.self = TargetSelfAttention(config.d_model, config.heads, norm, blocks.wiring(config, place))
+        self.ffn = FeedForward(config.d_model, config.d_ff, norm, "t", partial(F.gelu, approximate="tanh"))
 
     def forward(self, x: Tensor, kept: KeysValues, join: Joining, mask: Readable, tap: Tap) -> tuple[Tensor, KeysValues]:
         x, kept = self.self(x, kept, join, mask, tap / "self")
@@ -125,10 +107,10 @@ class GPTBlock(nn.Module):
 class EncoderBlock(nn.Module):
     """Source rows read source rows, then feed-forward."""
 
-    def __init__(self, config: EncoderDecoderConfig) -> None:
+    def __init__(self, config: EncoderDecoderConfig, place: Nowhere) -> None:
         super().__init__()
-        norm = NORMS[config.norm]
-        self.self = SourceSelfAttention(config.d_model, config.heads, norm)
+        norm = blocks.norm(config)
+        self.self = SourceSelfAttention(config.d_model, config.heads, norm, blocks.wiring(config, place))
         self.ffn = FeedForward(config.d_model, config.d_ff, norm, "s", F.relu)
 
     def forward(self, x: Tensor, mask: Readable, tap: Tap) -> Tensor:
@@ -138,11 +120,11 @@ class EncoderBlock(nn.Module):
 class DecoderBlock(nn.Module):
     """Target rows read target rows, then source memory, then feed-forward."""
 
-    def __init__(self, config: EncoderDecoderConfig) -> None:
+    def __init__(self, config: EncoderDecoderConfig, place: Nowhere) -> None:
         super().__init__()
-        norm = NORMS[config.norm]
-        self.self = TargetSelfAttention(config.d_model, config.heads, norm)
-        self.cross = CrossAttention(config.d_model, config.heads, norm)
+        norm = blocks.norm(config)
+        self.self = TargetSelfAttention(config.d_model, config.heads, norm, blocks.wiring(config, place))
+        self.cross = CrossAttention(config.d_model, config.heads, norm, blocks.wiring(config))
         self.ffn = FeedForward(config.d_model, config.d_ff, norm, "t", F.relu)
 
     def forward(
@@ -179,9 +161,10 @@ class DecoderOnly(_Decoding):
     def __init__(self, config: DecoderOnlyConfig, vocabulary: int) -> None:
         super().__init__()
         self.config = config
-        position = POSITIONS[config.position](ALONE_ROWS, config.d_model)
-        embedding = Embedding(vocabulary, config.d_model, position, "t", 1.0)
-        self.decoder = Stack(embedding, (GPTBlock(config) for _ in range(config.layers)), nn.LayerNorm(config.d_model))
+        embedding = Embedding(vocabulary, config.d_model, blocks.vectors(config, ALONE_ROWS), "t", 1.0)
+        place = blocks.place(config, both=False)
+        layers = layered(config.layers, config.sharing, lambda: GPTBlock(config, place))
+        self.decoder = Stack(embedding, layers, blocks.final(config))
         self.head = None if config.tied else nn.Linear(config.d_model, vocabulary, bias=False)
         initialise(self, config.d_model)
 
@@ -203,12 +186,12 @@ class EncoderDecoder(_Decoding):
     def __init__(self, config: EncoderDecoderConfig, source_vocabulary: int, vocabulary: int) -> None:
         super().__init__()
         self.config = config
-        width, position, root = config.d_model, POSITIONS[config.position], math.sqrt(config.d_model)
-        source = Embedding(source_vocabulary, width, position(SOURCE_ROWS, width), "s", root)
-        target = Embedding(vocabulary, width, position(TARGET_ROWS, width), "t", root)
-        final = partial(nn.LayerNorm, width) if config.norm == "pre" else nn.Identity
-        self.encoder = Stack(source, (EncoderBlock(config) for _ in range(config.layers)), final())
-        self.decoder = Stack(target, (DecoderBlock(config) for _ in range(config.layers)), final())
+        width, root, count, sharing = config.d_model, math.sqrt(config.d_model), config.layers, config.sharing
+        source = Embedding(source_vocabulary, width, blocks.vectors(config, SOURCE_ROWS), "s", root)
+        target = Embedding(vocabulary, width, blocks.vectors(config, TARGET_ROWS), "t", root)
+        both, past = blocks.place(config, both=True), blocks.place(config, both=False)
+        self.encoder = Stack(source, layered(count, sharing, lambda: EncoderBlock(config, both)), blocks.final(config))
+        self.decoder = Stack(target, layered(count, sharing, lambda: DecoderBlock(config, past)), blocks.final(config))
         self.head = None if config.tied else nn.Linear(width, vocabulary, bias=False)
         initialise(self, width)
 
@@ -260,13 +243,20 @@ def _build_encoder_decoder(config: EncoderDecoderConfig, source: int | None, tar
 
 
 def _formulas(config: Config) -> tuple[Formula, ...]:
-    width, last = config.d_model // config.heads, stack.head_formulas(config.tied)
     if isinstance(config, DecoderOnlyConfig):
-        style = stack.Style(width, PreNorm, "GELU", "", config.position)
-        return (*stack.formulas("decoder", (TARGET_SELF,), style, "decoder.final"), *last)
-    style = stack.Style(width, NORMS[config.norm], "ReLU", rf"\sqrt{{{config.d_model}}}", config.position)
-    source = stack.formulas("encoder", (SOURCE_SELF,), style, "encoder.memory")
-    return (*source, *stack.formulas("decoder", (TARGET_SELF, CROSS), style, "decoder.final"), *last)
+        found = stack.formulas("decoder", (TARGET_SELF,), _style(config, "GELU", "", False), "decoder.final")
+    else:
+        source, target = (_style(config, "ReLU", rf"\sqrt{{{config.d_model}}}", both) for both in (True, False))
+        found = stack.formulas("encoder", (SOURCE_SELF,), source, "encoder.memory")
+        found += stack.formulas("decoder", (TARGET_SELF, CROSS), target, "decoder.final")
+    if config.sharing == "aliased":  # the maps of this read are those of the self-read, and are named there
+        found = tuple(f for f in found if not f.path.startswith("parameter.decoder.layer*.cross.W"))
+    return (*found, *stack.head_formulas(config.tied))
+
+
+def _style(config: Config, activation: str, scale: str, both: bool) -> stack.Style:
+    wiring = blocks.wiring(config, blocks.place(config, both))
+    return stack.Style(config.d_model // config.heads, blocks.norm(config), activation, scale, config.position, wiring)
 
 
 ENCODER_DECODER = Spec(
@@ -282,7 +272,8 @@ ENCODER_DECODER = Spec(
     phases=("train", "prefill", "decode"),
     tasks=("translation",),
     layers=lambda config: config.layers,
-    check=_check,
+    check=blocks.check,
+    gives_up=blocks.gives_up,
     capabilities=Capabilities(has_source=True, largest_rows=TARGET_ROWS, largest_source=SOURCE_ROWS),
     formulas=_formulas,
 )
@@ -297,9 +288,10 @@ DECODER_ONLY = Spec(
     build=lambda config, source, target: DecoderOnly(config, target),
     relations=(TARGET_SELF,),
     phases=("train", "prefill", "decode"),
-    tasks=("language_model",),
+    tasks=("language_model", "repeats"),
     layers=lambda config: config.layers,
-    check=_check,
+    check=blocks.check,
+    gives_up=blocks.gives_up,
     capabilities=Capabilities(largest_rows=ALONE_ROWS),
     formulas=_formulas,
 )

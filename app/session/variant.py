@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
-
-import torch
 
 from app.session import weights
 from app.session.scenario import Scenario
 from models import Spec
-from models.catalogue import architectures, config_schema, read_config, tasks
-from models.tasks import source_size
+from models.catalogue import architectures, config_schema, read_config
 
 MOST_TRIED = 256  # values of one field
 
@@ -22,9 +19,9 @@ MOST_TRIED = 256  # values of one field
 def variant(scenario: Scenario) -> dict[str, Any]:
     """`parameters`: how many numbers the model learns. `weights`: "trained" where a checkpoint fits, else "random".
     `allowed`: for fields whose range depends on the others (heads must divide the width), what fits them now."""
-    spec = architectures()[scenario.architecture]
+    spec, config = architectures()[scenario.architecture], json.dumps(scenario.config, sort_keys=True)
     return {
-        "parameters": _count(scenario.architecture, json.dumps(scenario.config, sort_keys=True), scenario.task),
+        "parameters": sum(map(math.prod, weights.shapes(scenario.architecture, config, scenario.task).values())),
         "weights": "trained" if weights.matching(scenario) else "random",
         "allowed": allowed(spec, scenario.config),
     }
@@ -53,18 +50,3 @@ def _values(field: Mapping[str, Any]) -> list[Any]:
         case "integer" if field["high"] - field["low"] < MOST_TRIED:
             return list(range(field["low"], field["high"] + 1))
     return []
-
-
-@lru_cache(maxsize=1024)
-def _count(architecture: str, config: str, task: str) -> int:
-    """Counted on a model without memory (torch's meta device); one that cannot be built there is built in earnest."""
-    spec, words = architectures()[architecture], tasks()[task]
-    held, _ = read_config(spec, json.loads(config))
-    sizes = source_size(words), len(words.target)
-    try:
-        with torch.device("meta"):
-            model = spec.build(held, *sizes)
-    except (NotImplementedError, RuntimeError):
-        with weights.ONE_AT_A_TIME, torch.random.fork_rng(devices=[]):
-            model = spec.build(held, *sizes)
-    return sum(p.numel() for p in model.parameters())

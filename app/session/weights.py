@@ -3,7 +3,7 @@
 A checkpoint is `models/checkpoints/<architecture>.<task>.safetensors`: parameters in fp16, and as `provenance` in the file's
 metadata how it was made (JSON: command, architecture, config, task, seed, steps, loss, metrics, longest: the most words of a
 sentence). It is read once a process and device; all models built from it share its tensors, and so do models of the same draw:
-whoever trains copies them first.
+whoever trains copies them first. Several of an architecture and task have a name more: `....<name>.safetensors`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import threading
 import weakref
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from app.session.keyed import number
 from app.session.scenario import Scenario, defaults
-from models.catalogue import architectures, deciding, read_config, tasks
+from models.catalogue import architectures, config_schema, deciding, read_config, tasks
 from models.tasks import source_size
 
 FOLDER = Path(__file__).parents[2] / "models" / "checkpoints"
@@ -39,8 +39,8 @@ _DRAWS: weakref.WeakValueDictionary[str, _Draw] = weakref.WeakValueDictionary()
 def build(scenario: Scenario, device: torch.device | str) -> tuple[nn.Module, dict[str, Any]]:
     """The model of a scenario, and what `Opened.weights` says of its parameters.
 
-    Trained parameters are those of a checkpoint made with this very architecture, config and task; where there is none, or where
-    the scenario asks for it, they are random: drawn on the CPU from the scenario's seed, the same on every device.
+    Trained parameters are those of a checkpoint made with this architecture, config and task, exchanged parts aside; where there
+    is none, or where the scenario asks for it, they are random: drawn on the CPU from its seed, the same on every device.
     """
     model = _drawn(scenario).to(device)
     provenance = matching(scenario) if scenario.weights == "trained" else None
@@ -95,14 +95,40 @@ def _drawn(scenario: Scenario) -> nn.Module:
 
 
 def matching(scenario: Scenario) -> dict[str, Any] | None:
-    """The checkpoint that was made with this very architecture, config and task, if one is shipped. Fields of the config that
-    only say how the same weights run may differ."""
-    spec = architectures()[scenario.architecture]
-    wanted = deciding(spec, scenario.config)
-    for provenance in checkpoints(scenario.architecture):
-        if provenance["task"] == scenario.task and deciding(spec, provenance["config"]) == wanted:
-            return provenance
-    return None
+    """The checkpoint that was made with this architecture, config and task, if one is shipped, or else the one in which the
+    fewest parts are exchanged here: `exchanged` names them, {field: [as trained, here]}. It has every parameter of the model."""
+    found = [{**p, "exchanged": e} for p in checkpoints(scenario.architecture) if (e := _exchanged(p, scenario)) is not None]
+    return min(found, key=lambda p: len(p["exchanged"]), default=None)
+
+
+def _exchanged(provenance: dict[str, Any], scenario: Scenario) -> dict[str, list[Any]] | None:
+    """Parts that are others than those of this checkpoint; None where it does not fit."""
+    made, here = provenance["config"], scenario.config
+    spec, differs = architectures()[scenario.architecture], {n: [made[n], value] for n, value in here.items() if made[n] != value}
+    if provenance["task"] != scenario.task or deciding(spec, made) != deciding(spec, here):
+        return None
+    fits = not differs or _names(scenario, here) <= _names(scenario, made)
+    return differs if fits else None
+
+
+def _names(scenario: Scenario, config: dict[str, Any]) -> frozenset[str]:
+    return frozenset(shapes(scenario.architecture, json.dumps(config, sort_keys=True), scenario.task))
+
+
+@lru_cache(maxsize=1024)
+def shapes(architecture: str, config: str, task: str) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of the parameters of a variant, `config` as JSON, found on a model without memory (torch's meta device);
+    one that cannot be built there is built in earnest."""
+    spec, words = architectures()[architecture], tasks()[task]
+    held, _ = read_config(spec, json.loads(config))
+    sizes = source_size(words), len(words.target)
+    try:
+        with torch.device("meta"):
+            model = spec.build(held, *sizes)
+    except (NotImplementedError, RuntimeError):
+        with ONE_AT_A_TIME, torch.random.fork_rng(devices=[]):
+            model = spec.build(held, *sizes)
+    return {name: tuple(p.shape) for name, p in model.named_parameters()}
 
 
 @cache
@@ -111,7 +137,9 @@ def _provenances(folder: Path) -> tuple[dict[str, Any], ...]:
     found = []
     for path in sorted(folder.glob("*.safetensors")):
         with safe_open(path, "pt") as file:
-            found.append({"file": path.name, **json.loads(file.metadata()["provenance"])})
+            made = {"file": path.name, **json.loads(file.metadata()["provenance"])}
+        spec = architectures()[made["architecture"]]  # a field that is newer than the file had its default
+        found.append({**made, "config": {f["name"]: f["default"] for f in config_schema(spec.config)} | made["config"]})
     return tuple(found)
 
 

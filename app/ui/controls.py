@@ -40,6 +40,21 @@ CHOICE_TITLES = {
     "mine": "my rows",
     "full_prefix": "full prefix",
     "sinusoidal": "sine",
+    "bias": "relative bias",
+    "rope": "RoPE",
+    "half": "i, i + e/2",
+    "interleaved": "2i, 2i + 1",
+    "ntk": "NTK-aware",
+    "dynamic_ntk": "dynamic NTK",
+    "yarn": "YaRN",
+    "layer": "LayerNorm",
+    "rms": "RMSNorm",
+    "batch": "BatchNorm",
+    "one_matrix": "all one",
+    "shared_qk": "K is Q",
+    "k_as_v": "V is K",
+    "depth": "one, again and again",
+    "aliased": "aliased by mistake",
 }
 SEED = {"type": "integer", "title": "Seed", "why": "of random weights, batches and draws", "default": 7}
 SEED_RANGE = {"low": -(2**31), "high": 2**31 - 1}

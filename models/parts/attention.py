@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from models import Inputs, Relation
+from models.parts import places
 from models.parts.arithmetic import Additive, Multiply, Renormalise
 from models.parts.formulas import Formula, d, k, linear, q, v
 from models.parts.norms import Norm
@@ -96,7 +97,7 @@ def read_masks(
 
 
 # Which of W_Q, W_K, W_V are one matrix: the letters of those that make queries, keys and values (002, why Q, K and V are three).
-PROJECTIONS = {"separate": "QKV", "one": "QQQ", "shared_qk": "QQV", "k_as_v": "QKK"}
+PROJECTIONS = {"separate": "QKV", "one_matrix": "QQQ", "shared_qk": "QQV", "k_as_v": "QKK"}
 
 
 @dataclass(frozen=True)
@@ -114,12 +115,15 @@ class Wiring:
     place: Nowhere | None = None
 
 
+PLAIN = Wiring()
+
+
 class Attention(nn.Module):
     """What the three relations share: four projections, a read, and the norm of the residual sub-layer."""
 
     query, key, new = "t", "t'", "t"  # owner letters: query rows, key side of a read, rows that become keys
 
-    def __init__(self, width: int, heads: int, norm: Norm, wiring: Wiring = Wiring()) -> None:
+    def __init__(self, width: int, heads: int, norm: Norm, wiring: Wiring = PLAIN) -> None:
         super().__init__()
         self.heads = heads
         self.scale = 1.0 / math.sqrt(width // heads) if wiring.scaled else 1.0
@@ -198,47 +202,56 @@ class CrossAttention(Attention):
         return self.norm.leave(x, output, self.row_axes, tap)
 
 
-def formulas(relation: Relation, width: int, kept: bool) -> tuple[Formula, ...]:
+def formulas(relation: Relation, width: int, kept: bool, wiring: Wiring = PLAIN) -> tuple[Formula, ...]:
     """How one relation's read comes about, in every layer. width: of a head; kept: its keys and values are a state."""
     at, own = relation.path.format(layer="*"), relation.query == relation.key
     i, j = ("i", "j") if own else ("t", "s")  # numbers of a query row and of a key row
     x, m = f"x_{i}", f"x_{j}" if own else f"m_{j}"
     query, key, value, output = f"{q('q')}_{i}", f"{k('k')}_{j}", f"{v('v')}_{j}", f"o_{i}"
-    parameters = (
-        *linear(f"parameter.{at}.W_Q", query, x, "W_Q", "b_Q", "queries", i),
-        *linear(f"parameter.{at}.W_K", key, m, "W_K", "b_K", "keys", j),
-        *linear(f"parameter.{at}.W_V", value, m, "W_V", "b_V", "values", j),
-        *linear(f"parameter.{at}.W_O", output, f"{v('Z')}_{i}", "W_O", "b_O", "the read’s output", i),
-    )
+    letters = PROJECTIONS[wiring.projections]
+    made = ((query, x, "queries", i), (key, m, "keys", j), (value, m, "values", j))
+    maps = {own: _map(at, letter, *of) for own, letter, of in zip("QKV", letters, made, strict=True)}
+    maps["O"] = _map(at, "O", output, f"{v('Z')}_{i}", "the read’s output", i)
+    parameters = [f for own, both in maps.items() if own in (*letters, "O") for f in both if wiring.bias or "bias" not in f.path]
     states = (
         Formula(f"{at}.keys", rf"{k('K')} = [{k('k')}_0; {k('k')}_1; \ldots]", "keys of the known rows, as this read sees them"),
         Formula(
             f"{at}.values", rf"{v('V')} = [{v('v')}_0; {v('v')}_1; \ldots]", "values of the known rows, as this read sees them"
         ),
     )
-    latex = {f.path.rpartition(".W_")[2]: f.latex for f in parameters}
+    latex = {own: both[0].latex for own, both in maps.items()}
     return (
-        Formula(f"{at}.q", latex["Q.weight"], "what a row looks for"),
-        Formula(f"{at}.k", latex["K.weight"], "what a row offers to be found by"),
-        Formula(f"{at}.v", latex["V.weight"], "what a row gives when it is read"),
+        Formula(f"{at}.q", latex["Q"], "what a row looks for"),
+        Formula(f"{at}.k", latex["K"], "what a row offers to be found by"),
+        Formula(f"{at}.v", latex["V"], "what a row gives when it is read"),
         *(states if kept else ()),
-        *_read_formulas(at, i, j, rf"\sqrt{{{width}}}"),
-        Formula(f"{at}.output", latex["O.weight"], "what the read adds to the row, all heads together"),
+        *(places.formulas(at, wiring.place, i, j) if wiring.place else ()),
+        *_read_formulas(at, i, j, width, wiring),
+        Formula(f"{at}.output", latex["O"], "what the read adds to the row, all heads together"),
         *parameters,
     )
 
 
-def _read_formulas(at: str, i: str, j: str, root: str) -> tuple[Formula, ...]:
+def _map(at: str, letter: str, y: str, x: str, of: str, row: str) -> tuple[Formula, ...]:
+    """Of the matrix W_letter, or of the one that stands for it."""
+    return linear(f"parameter.{at}.W_{letter}", y, x, f"W_{letter}", f"b_{letter}", of, row)
+
+
+def _read_formulas(at: str, i: str, j: str, width: int, wiring: Wiring) -> tuple[Formula, ...]:
     """From scores to the mixed values, with the gradients that the softmax makes."""
-    a, z, scores = v("A"), v("Z"), rf"{q('Q')} {k('K')}^{{\top}} / {root}"
+    a, z, turned = v("A"), v("Z"), "'" if isinstance(wiring.place, places.Rotary) else ""
+    scores = rf"{q('Q')}{turned} {k('K')}{turned}^{{\top}}" + (rf" / \sqrt{{{width}}}" if wiring.scaled else "")
+    scores += " + B" if isinstance(wiring.place, places.RelativeBias) else ""
+    arithmetic = wiring.arithmetic
     mask = rf"M_{{{i}{j}}} = 0 \text{{ if row }} {i} \text{{ may read row }} {j} \text{{, else }} -\infty"
-    back = rf"{d('S')} = {a} \odot ({d(a)} - \textstyle\sum_{j} {a} {d(a)})"
+    back = rf"{d('S')} = {a} \odot ({d(a)} - \textstyle\sum_{j} {a} {d(a)})" if not arithmetic.leaks else ""
     return (
         Formula(f"{at}.scores", f"S = {scores}", "how well a query fits a key, before the mask", back),
         Formula(f"{at}.mask", mask, "which row may read which"),
+        *arithmetic().formulas(at),
         Formula(
             f"{at}.weights",
-            rf"{a} = \operatorname{{softmax}}({scores} + M)",
+            rf"{a} = {arithmetic.latex}" if arithmetic is not Additive else rf"{a} = \operatorname{{softmax}}({scores} + M)",
             "share of each row’s value in a query row",
             rf"{d(a)} = {d(z)} {v('V')}^{{\top}}",
         ),

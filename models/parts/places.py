@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from models.parts.formulas import Formula, k, p, q
+from models.parts.rates import Plain
 from models.parts.tap import Tap
 
 
@@ -68,3 +70,76 @@ class RelativeBias(Nowhere):
         distance = torch.arange(keys, device=where.rows.device) - where.rows[..., None]
         found = self.table(bucket(distance, self.both, self.table.num_embeddings, self.largest)).permute(0, 3, 1, 2)
         return tap("bias", found, f"b h {owners[0]} {owners[1]}")
+
+
+class Half:
+    """Place i turns with place i + e/2 (Llama, GPT-NeoX)."""
+
+    latex = r"(i, \; i + e/2)"
+
+    @staticmethod
+    def split(x: Tensor) -> tuple[Tensor, Tensor]:
+        first, second = x.chunk(2, -1)
+        return first, second
+
+    @staticmethod
+    def join(first: Tensor, second: Tensor) -> Tensor:
+        return torch.cat((first, second), -1)
+
+
+class Interleaved:
+    """Place 2i turns with place 2i + 1 (Su et al. 2021; 002)."""
+
+    latex = r"(2i, \; 2i + 1)"
+
+    @staticmethod
+    def split(x: Tensor) -> tuple[Tensor, Tensor]:
+        return x[..., 0::2], x[..., 1::2]
+
+    @staticmethod
+    def join(first: Tensor, second: Tensor) -> Tensor:
+        return torch.stack((first, second), -1).flatten(-2)
+
+
+PAIRS: dict[str, type[Half] | type[Interleaved]] = {"half": Half, "interleaved": Interleaved}
+
+
+class Rotary(Nowhere):
+    """Each pair of a query or key is turned by its row number times the rate of the pair."""
+
+    def __init__(self, rates: Plain, pairs: type[Half] | type[Interleaved] = Half) -> None:
+        super().__init__()
+        self.rates, self.pairs = rates, pairs
+
+    def turn(self, q: Tensor, keys: Tensor, where: Where, owners: tuple[str, str], tap: Tap) -> tuple[Tensor, Tensor]:
+        query, key = owners
+        rates = tap("rates", self.rates.rates(where.known).to(q.dtype), "b p")
+        angles = tap("angles", where.rows[..., None] * rates[:, None], f"b {query} p")
+        theirs = torch.arange(keys.shape[2], device=q.device)[None, :, None] * rates[:, None]
+        turned = tap("q_turned", self.turned(q, angles), f"b h {query} e")
+        return turned, tap("keys_turned", self.turned(keys, theirs), f"b h {key} e")
+
+    def turned(self, x: Tensor, angles: Tensor) -> Tensor:
+        """Rows `[b, h, n, e]` by angles `[b, n, p]`."""
+        first, second = self.pairs.split(x)
+        cos, sin = (f(angles)[:, None] * self.rates.stretch for f in (torch.cos, torch.sin))
+        return self.pairs.join(first * cos - second * sin, second * cos + first * sin)
+
+
+def formulas(at: str, place: Nowhere, i: str = "i", j: str = "j") -> tuple[Formula, ...]:
+    """What a place adds to the formulas of a read; i, j: numbers of a query row and of a key row."""
+    if isinstance(place, RelativeBias):
+        bias = Formula(
+            f"{at}.bias", rf"B_{{{i}{j}}} = {p('b')}[\mathrm{{bucket}}({j} - {i})]", "a number for each head and distance"
+        )
+        table = Formula(f"parameter.{at}.place.table.weight", bias.latex, "one learned number for each bucket and head")
+        return bias, table
+    if not isinstance(place, Rotary):
+        return ()
+    of = rf"\text{{pair }} {place.pairs.latex}"
+    return (
+        Formula(f"{at}.rates", place.rates.latex, "how far a pair turns from one row to the next, in radians"),
+        Formula(f"{at}.angles", rf"\theta_{{{i}}} = {i} \, \omega", "how far a row turns each pair of its query, in radians"),
+        Formula(f"{at}.q_turned", rf"{q('q')}'_{i} = R_{i} {q('q')}_{i}, \; {of}", "the query as it is compared"),
+        Formula(f"{at}.keys_turned", rf"{k('k')}'_{j} = R_{j} {k('k')}_{j}, \; {of}", "the keys as they are compared"),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, fields
 from typing import Any
 
 GRU = {"cell": "gru"}  # `when` of a field that only this cell has
@@ -12,3 +12,9 @@ def setting(default: Any, title: str, why: str, **allowed: Any) -> Any:
     """title, why: for people. allowed: `choices`, or `low` and `high`; `when`: the other fields' values that give it meaning;
     `same_weights`: it only says how the model runs, so that weights learned with another value of it fit."""
     return field(default=default, metadata={"title": title, "why": why, **allowed})
+
+
+def default(config: type, name: str, value: Any) -> Any:
+    """A field of a Config that this one is made from, with another default."""
+    inherited = next(f for f in fields(config) if f.name == name)
+    return field(default=value, metadata=inherited.metadata)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torch import Tensor, nn
 
 from models import Relation
 from models.parts import attention, norms
-from models.parts.formulas import Formula, layer_norm, linear, p
+from models.parts.formulas import Formula, linear, p
 from models.parts.norms import Norm, Pre
 from models.parts.tap import Tap
 
 
 class Embedding(nn.Module):
-    """Ids and absolute row numbers `[b, n]` -> rows `[b, n, d]`: token vector (times `scale`) plus position."""
+    """Ids and absolute row numbers `[b, n]` -> rows `[b, n, d]`: token vector (times `scale`) plus that of its place, if any."""
 
-    def __init__(self, vocabulary: int, width: int, position: nn.Module, owner: str, scale: float) -> None:
+    def __init__(self, vocabulary: int, width: int, position: nn.Module | None, owner: str, scale: float) -> None:
         super().__init__()
         self.token, self.position, self.scale = nn.Embedding(vocabulary, width), position, scale
         self.id_axes, self.row_axes = f"b {owner}", f"b {owner} d"
@@ -26,7 +26,9 @@ class Embedding(nn.Module):
     def forward(self, ids: Tensor, rows: Tensor, tap: Tap) -> Tensor:
         token = self.token(tap("ids", ids, self.id_axes, "ids"))
         token = tap("token", token if self.scale == 1.0 else token * self.scale, self.row_axes)
-        return tap("sum", token + tap("position", self.position(rows), self.row_axes), self.row_axes)
+        if self.position is not None:
+            token = token + tap("position", self.position(rows), self.row_axes)
+        return tap("sum", token, self.row_axes)
 
 
 class FeedForward(nn.Module):
@@ -61,6 +63,19 @@ class Stack(nn.Module):
         return [(name, self._modules[name]) for name in self.names]
 
 
+def layered(layers: int, sharing: str, make: Callable[[], nn.Module]) -> list[nn.Module]:
+    """The blocks of a stack: objects of their own, one object again and again ("depth"; Dehghani et al. 2018, arXiv 1807.03819),
+    or copies whose reads were built from one template that nobody copied ("aliased": a mistake; 000 0x0A.1)."""
+    if sharing == "depth":
+        return [make()] * layers
+    blocks = [make() for _ in range(layers)]
+    if sharing == "aliased":
+        template, *others = (m for block in blocks for m in block.modules() if isinstance(m, attention.Attention))
+        for other in others:
+            other.W_Q, other.W_K, other.W_V, other.W_O = template.W_Q, template.W_K, template.W_V, template.W_O
+    return blocks
+
+
 def initialise(model: nn.Module, width: int) -> None:
     """Xavier for linear maps, as usual for the 2017 model; embeddings so that a row has length 1 whatever the width."""
     for module in model.modules():
@@ -75,20 +90,21 @@ def initialise(model: nn.Module, width: int) -> None:
 @dataclass(frozen=True)
 class Style:
     """What the formulas of a stack depend on. width: of a head; activation: its name; scale: what a token's vector is multiplied
-    by, in LaTeX, or ""; position: "learned" or "sinusoidal"."""
+    by, in LaTeX, or ""; position: "learned", "sinusoidal", else no vector is added; wiring: of its reads of itself."""
 
     width: int
     norm: Norm
     activation: str
     scale: str
     position: str
+    wiring: attention.Wiring = attention.PLAIN
 
 
 def formulas(at: str, relations: Sequence[Relation], style: Style, output: str) -> tuple[Formula, ...]:
     """Of one stack from its embedding to what it gives, which is tapped at the path `output`."""
     before = issubclass(style.norm, Pre)
     ffn = f"{at}.layer*.ffn"
-    reads = (f for r in relations for f in attention.formulas(r, style.width, kept=(r.query, r.key) != ("s", "s")))
+    reads = (f for r in relations for f in _read_formulas(r, style))
     residual = (f for r in relations for f in norms.formulas(r.path.format(layer="*"), style.norm))
     return (
         *_embedding_formulas(f"{at}.embedding", style),
@@ -96,9 +112,15 @@ def formulas(at: str, relations: Sequence[Relation], style: Style, output: str) 
         *residual,
         *feed_forward_formulas(ffn, style.activation, "n_t" if before else "x_t"),
         *norms.formulas(ffn, style.norm),
-        Formula(output, r"m_t = \operatorname{LayerNorm}(x_t)" if before else "m_t = x_t", "each row after the last layer"),
-        *(layer_norm(f"parameter.{at}.final", "m_t", "x_t") if before else ()),
+        Formula(output, f"m_t = {norms.normalised(style.norm, 'x_t') if before else 'x_t'}", "each row after the last layer"),
+        *(norms.parameters(f"parameter.{at}.final", style.norm, "m_t", "x_t") if before else ()),
     )
+
+
+def _read_formulas(relation: Relation, style: Style) -> tuple[Formula, ...]:
+    """A read of another owner's rows sees no place."""
+    wiring = style.wiring if relation.query == relation.key else replace(style.wiring, place=None)
+    return attention.formulas(relation, style.width, (relation.query, relation.key) != ("s", "s"), wiring)
 
 
 def head_formulas(tied: bool) -> tuple[Formula, ...]:
@@ -112,10 +134,14 @@ def _embedding_formulas(at: str, style: Style) -> tuple[Formula, ...]:
     waves = r"\textstyle p_{t,2i} = \sin(t / 10000^{2i/d}), \; p_{t,2i+1} = \cos(\ldots)"
     place = rf"p_t = {p('P')}[t]" if style.position == "learned" else waves
     learned = Formula(f"parameter.{at}.position.weight", place, "one learned vector for each row number")
-    return (
-        Formula(f"{at}.token", token, "the token’s own vector"),
+    both = (
         Formula(f"{at}.position", place, "where the row stands, as a vector"),
         Formula(f"{at}.sum", "x_t = e_t + p_t", "token and place together: what the first layer takes"),
+    )
+    alone = (Formula(f"{at}.sum", "x_t = e_t", "what the first layer takes: no place is added"),)
+    return (
+        Formula(f"{at}.token", token, "the token’s own vector"),
+        *(both if style.position in ("learned", "sinusoidal") else alone),
         Formula(f"parameter.{at}.token.weight", token, "one learned vector for each vocabulary entry"),
         *((learned,) if style.position == "learned" else ()),
     )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
+from rotary_embedding_torch import RotaryEmbedding
 from torch.testing import assert_close
-from transformers import T5Config
+from transformers import LlamaConfig, T5Config
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
 from transformers.models.t5.modeling_t5 import T5Attention
 
-from models.parts.places import RelativeBias, Where, bucket
+from models.parts.places import Half, Interleaved, RelativeBias, Rotary, Where, bucket
+from models.parts.rates import NTK, SCALINGS, Linear, Plain
 from models.parts.tap import OFF
 
 
@@ -39,3 +44,80 @@ def test_a_later_query_gets_the_row_of_the_whole_bias() -> None:
 def test_buckets_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="given 16 buckets up to distance 2; allowed: 4 buckets or more"):
         RelativeBias(2, True, 16, 2)
+
+
+def llama(kind: str, width: int = 16, factor: float = 4.0) -> LlamaRotaryEmbedding:
+    names = {"none": "default", "linear": "linear", "dynamic_ntk": "dynamic", "yarn": "yarn"}
+    rope = {"rope_type": names[kind], "rope_theta": 1e4, **({"factor": factor} if kind != "none" else {})}
+    if kind in ("yarn",):
+        rope["original_max_position_embeddings"] = 64
+    sizes = {"hidden_size": 4 * width, "num_attention_heads": 4, "max_position_embeddings": 256 if kind == "yarn" else 64}
+    return LlamaRotaryEmbedding(LlamaConfig(**sizes, rope_parameters=rope))
+
+
+@pytest.mark.parametrize("rows", [40, 200])
+@pytest.mark.parametrize("kind", ["none", "linear", "dynamic_ntk", "yarn"])
+def test_rotations_in_halves_are_llamas(kind: str, rows: int) -> None:
+    place = Rotary(SCALINGS[kind](16, 4.0, 64))
+    q, keys, at = torch.randn(2, 4, rows, 16), torch.randn(2, 4, rows, 16), torch.arange(rows).expand(2, -1)
+    cos, sin = llama(kind)(q, at)
+    theirs = apply_rotary_pos_emb(q, keys, cos, sin)
+    ours = place.turn(q, keys, Where(at, torch.tensor([rows, rows])), ("t", "t'"), OFF)
+    # fp32 angles: 200 rows times a rounding of 6e-8 is 1e-5; theirs are made in fp32, ours in fp64 and rounded once
+    assert_close(ours, theirs, atol=5e-5, rtol=0)
+    angles = place.rates.rates(torch.tensor([rows]))[0]
+    assert_close(angles.float(), llama_rates(kind, rows), atol=1e-7, rtol=1e-6)
+    assert place.rates.stretch == pytest.approx(llama(kind).attention_scaling)
+
+
+def llama_rates(kind: str, rows: int) -> torch.Tensor:
+    oracle = llama(kind)
+    oracle(torch.zeros(1), torch.arange(rows)[None])
+    return oracle.inv_freq
+
+
+def test_rotations_of_neighbours_are_those_of_rotary_embedding_torch() -> None:
+    oracle = RotaryEmbedding(16)
+    q, keys, at = torch.randn(2, 4, 30, 16), torch.randn(2, 4, 30, 16), torch.arange(30).expand(2, -1)
+    place = Rotary(Plain(16), Interleaved)
+    ours = place.turn(q, keys, Where(at, torch.tensor([30, 30])), ("t", "t'"), OFF)
+    assert_close(ours, tuple(oracle.rotate_queries_or_keys(x) for x in (q, keys)), atol=2e-6, rtol=0)
+
+
+def test_the_two_layouts_are_one_rotation_of_permuted_places() -> None:
+    x, angles = torch.randn(1, 2, 5, 8), torch.randn(1, 5, 4)
+    order = torch.tensor([0, 2, 4, 6, 1, 3, 5, 7])
+    half, neighbours = Rotary(Plain(8)), Rotary(Plain(8), Interleaved)
+    assert_close(neighbours.turned(x, angles)[..., order], half.turned(x[..., order], angles))
+
+
+def test_worked_rotations() -> None:
+    """002: d_k = 4 has rates 1 and 0.01, row 2 turns by 2 and 0.02; at d_k = 128, s = 8 the base becomes 82,684.62."""
+    known = torch.tensor([3])
+    assert_close(Plain(4).rates(known), torch.tensor([[1.0, 0.01]], dtype=torch.float64))
+    turned = Rotary(Plain(4), Interleaved).turned(torch.eye(4)[None, None, 2:3], torch.tensor([[[2.0, 0.02]]]))
+    assert_close(turned[0, 0, 0], torch.tensor([0.0, 0.0, math.cos(0.02), math.sin(0.02)]))
+    ntk = NTK(128, 8.0)
+    assert float(ntk.scaled(torch.tensor(8.0, dtype=torch.float64))) == pytest.approx(82684.62, rel=1e-6)
+    assert_close(ntk.rates(known)[0, -1] * 8, Plain(128).rates(known)[0, -1])  # the slowest pair as under linear scaling
+    assert_close(ntk.rates(known)[0, 0], Plain(128).rates(known)[0, 0])
+
+
+@pytest.mark.parametrize("pairs", [Half, Interleaved])
+@pytest.mark.parametrize("kind", list(SCALINGS))
+def test_scores_depend_on_the_offset_alone(kind: str, pairs: type[Half] | type[Interleaved]) -> None:
+    place = Rotary(SCALINGS[kind](8, 4.0, 16), pairs)
+    q, keys = (torch.randn(1, 2, 6, 8, dtype=torch.float64) for _ in range(2))
+    rates = place.rates.rates(torch.tensor([20]))[:, None]
+    here, there = ((torch.arange(6)[None, :, None] + begin) * rates for begin in (0, 1000))
+    scores = [place.turned(q, at) @ place.turned(keys, at).transpose(-2, -1) for at in (here, there)]
+    assert_close(scores[0], scores[1], atol=1e-10, rtol=0)
+
+
+def test_what_cannot_turn_is_refused() -> None:
+    with pytest.raises(ValueError, match="heads of width 5; allowed: an even width"):
+        Plain(5)
+    with pytest.raises(ValueError, match="scaling factor of 0; allowed: a number above 0"):
+        Linear(8, 0)
+    with pytest.raises(ValueError, match="width 2; allowed: 4 or more"):
+        NTK(2, 2.0)

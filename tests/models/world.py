@@ -105,11 +105,11 @@ def maker(spec: Spec, **changes: Any) -> Make:
 
 
 def variants(spec: Spec) -> Iterator[dict[str, Any]]:
-    """The default Config, and each other choice of a named or yes-or-no field alone."""
+    """The default Config, and each other choice of a named or yes-or-no field alone, with what gives it meaning."""
     yield {}
     for f in config_schema(spec.config):
         named = f["choices"] if isinstance(f["default"], str) else [False, True] if f["type"] == "boolean" else []
-        yield from ({f["name"]: choice} for choice in named if choice != f["default"])
+        yield from ({**f.get("when", {}), f["name"]: choice} for choice in named if choice != f["default"])
 
 
 def padded(rows: Rows, extra: int, seed: int) -> Rows:

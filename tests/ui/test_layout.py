@@ -103,9 +103,11 @@ def test_a_field_of_each_type_says_which_control_fits() -> None:
     of = {"title": "x", "why": "y"}
     described = controls._field("config.tied", {**of, "type": "boolean", "default": True})
     assert described == {"path": "config.tied", **of, "default": True, "as": "switch"}
-    words = controls._field("config.position", {**of, "type": "choice", "default": "rope", "choices": ["rope", "sinusoidal"]})
+    words = controls._field(
+        "config.position", {**of, "type": "choice", "default": "learned", "choices": ["learned", "sinusoidal"]}
+    )
     assert words["as"] == "choice"
-    assert words["choices"] == [{"value": "rope", "label": "rope"}, {"value": "sinusoidal", "label": "sine"}]
+    assert words["choices"] == [{"value": "learned", "label": "learned"}, {"value": "sinusoidal", "label": "sine"}]
     few = controls._field("config.d", {**of, "type": "choice", "default": 64, "choices": [64, 16, 32]})
     assert (few["as"], few["few"], few["low"], few["high"], few["whole"]) == ("number", [16, 32, 64], 16, 64, True)
     whole = controls._field("config.layers", {**of, "type": "integer", "default": 2, "low": 1, "high": 6})

@@ -24,7 +24,7 @@ function whatIsLoaded(world, checkpoints) {
     const title = weights.kind === "trained" ? msg`Back to the trained weights` : msg`Back to the random draw`;
     return { said: counted(updates, "Changed here by {0} update.", "Changed here by {0} updates."), note: "", way: { title, act: "before" } };
   }
-  if (weights.kind === "trained") return { said: trained(weights.source), note: msg`Other variants begin untrained.`, way: null };
+  if (weights.kind === "trained") return { said: trained(weights.source), note: exchanged(weights.source), way: null };
   const said = msg`Random, drawn from seed ${scenario.seed}.`;
   const shipped = checkpoints.filter((c) => c.task === scenario.task);
   if (!shipped.length) return { said, note: msg`No trained ones are shipped for it.`, way: null };
@@ -37,6 +37,12 @@ function trained({ steps, loss }) {
   const how = [steps !== undefined && counted(steps, "{0} update", "{0} updates"), loss !== undefined && msg`loss ${Number(loss).toPrecision(2)}`];
   const said = how.filter(Boolean).join(", ");
   return said ? msg`Trained: ${said}.` : msg`Trained.`;
+}
+
+/** What was put in the place of parts that were there while it learned. @param {Record<string, any>} source @returns {string} */
+function exchanged({ exchanged = {} }) {
+  const parts = Object.entries(exchanged).map(([name, [made, here]]) => msg`${name}: ${here} for ${made}`);
+  return parts.length ? msg`It learned with other parts (${parts.join(", ")}).` : msg`Other variants begin untrained.`;
 }
 
 /** @param {Record<string, any>} config */
