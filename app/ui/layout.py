@@ -16,9 +16,10 @@ from fastapi import FastAPI
 
 from app.session.scenario import defaults
 from app.ui import bindings, controls, ids
+from app.ui.bench import add_bench
 from app.ui.gathered import FOLDER, Gatherer, add_files
-from app.ui.language import LANGUAGES, chosen, say, words
-from app.ui.parts import able, button, slot
+from app.ui.language import chosen, say, words
+from app.ui.parts import SCHEME, able, brand, button, other_language, pages, slot
 from app.ui.sections import setup
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -27,26 +28,21 @@ FIRST = "encoder_decoder"
 UNUSED = re.compile(
     r"<script src=[^>]*/dash/(?:dcc|dash_table)/[^>]*></script>\n?"
 )  # component libraries that the layout takes nothing from
-# The scheme is set before anything is painted; theme.mjs follows it later. The scripts do not wait for Dash: they connect, and
-# the server makes the first model, while the browser still reads Dash's own scripts.
+# The scripts do not wait for Dash: they connect, and the server makes the first model, while the browser still reads Dash's own.
 PAGE = """<!DOCTYPE html>
 <html lang="LANGUAGE">
 <head>{%metas%}<title>{%title%}</title><link rel="icon" href="ASSETS/icon.svg">
 <link rel="stylesheet" href="GATHERED/lookback.css"><link rel="modulepreload" href="GATHERED/lookback.mjs">
 <link rel="preload" as="font" crossorigin href="ASSETS/fonts/inter-latin-wght-normal.woff2?m=VERSION">
 <link rel="preload" as="font" crossorigin href="ASSETS/fonts/jetbrains-mono-latin-wght-normal.woff2?m=VERSION">{%css%}
-<script>
-  const chosen = localStorage.getItem("lookback-theme"), dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const scheme = chosen === "light" || chosen === "dark" ? chosen : dark ? "dark" : "light";
-  document.documentElement.setAttribute("data-mantine-color-scheme", scheme);
-</script>
+SCHEME
 </head>
 <body>{%app_entry%}
 <script type="application/json" id="lookback-data">CONTENT</script>
 <script type="module" async src="GATHERED/lookback.mjs"></script>
 <script src="ASSETS/options.js?m=VERSION"></script>
 <div>{%config%}{%scripts%}{%renderer%}</div></body>
-</html>"""
+</html>""".replace("SCHEME", SCHEME)
 
 
 def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Page:
@@ -69,6 +65,7 @@ def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Page:
     app.content = cache(lambda language: _embedded(page_data(app, catalogue)))
     made = cache(lambda language: layout(catalogue))
     app.layout = lambda: made(chosen())
+    add_bench(api, app.gathered)
     bindings.bind(app)
     return app
 
@@ -122,10 +119,13 @@ def _embedded(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
 
 
-def layout(catalogue: Mapping[str, Any]) -> Component:
-    """Top bar, set-up, stage, inspector, status bar; on a phone a bar of buttons and tabs."""
+def layout(catalogue: Mapping[str, Any], elsewhere: bool = True) -> Component:
+    """Top bar, set-up, stage, inspector, status bar; on a phone a bar of buttons and tabs.
+
+    elsewhere: with the way to the other pages, which a replay has not.
+    """
     main = html.Main([setup(catalogue, FIRST), _stage(), _inspector()], className="main")
-    app = html.Div([_top(catalogue), main, _status()], className="app")
+    app = html.Div([_top(catalogue, elsewhere), main, _status()], className="app")
     said = html.Div(id=ids.SAID, className="sr", role="status", **{"aria-live": "polite"})
     theme = {
         "fontFamily": "var(--font-ui)",
@@ -136,7 +136,7 @@ def layout(catalogue: Mapping[str, Any]) -> Component:
     return dmc.MantineProvider([app, _phone(), said], id=ids.PROVIDER, theme=theme)
 
 
-def _top(catalogue: Mapping[str, Any]) -> Component:
+def _top(catalogue: Mapping[str, Any], elsewhere: bool) -> Component:
     picker = dmc.Select(
         id=ids.PRESET,
         data=controls.presets(catalogue["tasks"], defaults(FIRST).task),
@@ -153,31 +153,22 @@ def _top(catalogue: Mapping[str, Any]) -> Component:
     )
     return html.Header(
         [
-            html.H1([html.I(className="brand-mark", **{"aria-hidden": "true"}), html.Span("Lookback")], className="brand"),
+            brand(),
             able(picker),
             html.Div(id=ids.HINTS, className="hints", hidden=True),
             html.P(id=ids.READ_ONLY, className="read-only", role="status", hidden=True),
             html.Span(className="sp"),
-            html.Nav(html.Span(say("Stage"), className="link here", **{"aria-current": "page"}), className="pages hide-phone"),
+            pages("./") if elsewhere else None,
             html.Div(
                 [button(say("Share"), "share", ids.SHARE, name="link", **{"aria-haspopup": "dialog"})],
                 id=ids.TOP_ACTIONS,
                 className="top-actions",
             ),
             button(say("Theme"), "nextTheme", ids.THEME, name="link", **{"aria-label": say("Theme: automatic")}),
-            _other_language(),
+            other_language(),
         ],
         className="top",
     )
-
-
-def _other_language() -> Component:
-    """Named in its own words, for who does not read these."""
-    languages = list(LANGUAGES)
-    other = languages[(languages.index(chosen()) + 1) % len(languages)]
-    name = f"{other.upper()}: {LANGUAGES[other]}"
-    more = {"lang": other, "title": LANGUAGES[other], "aria-label": name, "data-language": other}
-    return button(other.upper(), "speak", ids.LANGUAGE, name="link", **more)
 
 
 def _stage() -> Component:

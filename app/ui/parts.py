@@ -8,6 +8,14 @@ from dash import html
 from dash.development.base_component import Component
 
 from app.ui import ids
+from app.ui.language import LANGUAGES, chosen, say
+
+# Sets the scheme before anything is painted; theme.mjs follows it later.
+SCHEME = """<script>
+  const chosen = localStorage.getItem("lookback-theme"), dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const scheme = chosen === "light" || chosen === "dark" ? chosen : dark ? "dark" : "light";
+  document.documentElement.setAttribute("data-mantine-color-scheme", scheme);
+</script>"""
 
 
 def slot(name: str, **more: Any) -> Component:
@@ -29,3 +37,27 @@ def button(
 def able(*controls: Component) -> Component:
     """Controls of the writer: a page that reads along disables them together."""
     return html.Fieldset(list(controls), className="able")
+
+
+def brand() -> Component:
+    """The product's mark and name."""
+    return html.H1([html.I(className="brand-mark", **{"aria-hidden": "true"}), html.Span("Lookback")], className="brand")
+
+
+def pages(here: str) -> Component:
+    """The way to the other pages. `here`: the address of this one."""
+    names = (("./", say("Stage")), ("bench", say("Bench")))
+    links = [
+        html.A(name, href=to, className="link here" if to == here else "link", **({"aria-current": "page"} if to == here else {}))
+        for to, name in names
+    ]
+    return html.Nav(links, className="pages hide-phone", **{"aria-label": say("Pages")})
+
+
+def other_language() -> Component:
+    """Named in its own words, for who does not read these."""
+    languages = list(LANGUAGES)
+    other = languages[(languages.index(chosen()) + 1) % len(languages)]
+    name = f"{other.upper()}: {LANGUAGES[other]}"
+    more = {"lang": other, "title": LANGUAGES[other], "aria-label": name, "data-language": other}
+    return button(other.upper(), "speak", ids.LANGUAGE, name="link", **more)

@@ -7,6 +7,7 @@ import { h, list, set, text } from "../lib/dom.mjs";
 import { shownPath } from "../lib/inspect/inspected.mjs";
 import { counted, msg, parts } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
+import { benchLink, leadsTo, readAsBench } from "../lib/inspect/tobench.mjs";
 import { figure, leaf, requestName, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {NonNullable<ReturnType<typeof arithmetic>>} Found */
@@ -42,7 +43,7 @@ export default {
     const head = [["", msg`key`], ["m", msg`score`], ["e", msg`+ mask`], ["f", msg`exp`], ["m", msg`weight`]];
     element.append(
       h("div", { class: "insp read-part" },
-        h("div", { class: "hh" }, h("h2", { class: "h" }, msg`This read`), h("span", { class: "note" })),
+        h("div", { class: "hh" }, h("h2", { class: "h" }, msg`This read`), h("span", { class: "note" }), benchLink()),
         h("div", { class: "read-lines" },
           h("table", { class: "arith" }, h("thead", null, h("tr", null, head.map(([mark, said]) => h("th", { scope: "col" }, said, mark ? h("i", { class: `pv ${mark}` }) : null)))), h("tbody"),
             h("tfoot", null, h("tr", { class: "off" }, h("td", { colspan: 3 }), h("td"), h("td")), h("tr", null, h("td", { colspan: 3, class: "dim" }, msg`sum`), h("td"), h("td")))),
@@ -62,7 +63,8 @@ export default {
     if (!isShown(world)) return;
     const found = reading(world);
     const [head, lines, mixture] = part.children;
-    who(head.lastElementChild, world, found);
+    who(head.children[1], world, found);
+    leadsTo(head.lastElementChild, !!found, () => readAsBench(world, NAME));
     set(part, "data-nothing", found ? null : "true");
     if (!found) return;
     table(lines.firstElementChild, world, found);

@@ -7,6 +7,8 @@ import * as about from "../lib/inspect/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
 import { arranged, layout, panelCount, picture, placed, selector, summary } from "../lib/inspect/tensor.mjs";
+import { MOST } from "../lib/inspect/bench.mjs";
+import { benchLink, leadsTo, matrixAsBench } from "../lib/inspect/tobench.mjs";
 import { axisName, figure, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/types").Known} Known */
@@ -48,7 +50,7 @@ export default {
     states.set(element, state);
     const sides = [["value", msg`value`], ["unedited", msg`unedited`], ["gradient", msg`gradient`]];
     element.append(h("div", { class: "insp value-part" },
-      h("div", { class: "hh" }, h("h2", { class: "h" }, msg`Values`), h("div", { class: "seg", role: "group", "aria-label": msg`Side` },
+      h("div", { class: "hh" }, h("h2", { class: "h" }, msg`Values`), benchLink(), h("div", { class: "seg", role: "group", "aria-label": msg`Side` },
         sides.map(([value, said]) => h("button", { type: "button", "data-value": value, onclick: () => context.look({ side: /** @type {any} */ (value) }) }, said)))),
       h("div", { class: "layout" }, SLOTS.map((slot) => h("label", null, h("span", null, { rows: msg`rows`, columns: msg`columns`, panels: msg`panels` }[slot]), h("select", { "data-slot": slot })))),
       h("div", { class: "rest" }),
@@ -76,6 +78,7 @@ export default {
     const again = () => this.draw(element, world, context)?.();
     const shownPanels = ready ? panelCount(now, ready) : { shown: 0, all: 0 };
     const all = ready ? Array.from({ length: shownPanels.shown }, (_, i) => picture(ready, now, i)) : [];
+    leadsTo(head.children[1], all.length > 0 && all[0].rows <= MOST.rows && all[0].columns <= MOST.width, () => matrixAsBench(all[0]));
     const stats = summary(all);
     statistics(sums, stats, now, shownPanels);
     const scale = scaleOf(bar, state, tap, stats, again);

@@ -1,0 +1,247 @@
+"""The page of the read bench: one read by hand, computed in the page. Its elements are made here; assets/bench/ fills them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from html import escape
+
+from dash import html
+from dash.development.base_component import Component
+from fastapi import FastAPI
+from fastapi.responses import HTMLResponse
+
+from app.ui.gathered import FOLDER, Gathered
+from app.ui.language import chosen, say, words
+from app.ui.parts import SCHEME, brand, button, other_language, pages
+from app.ui.still import markup
+
+PAGE = """<!DOCTYPE html>
+<html lang="LANGUAGE">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>TITLE</title>
+<link rel="icon" href="assets/icon.svg"><link rel="stylesheet" href="FOLDER/VERSION/lookback.css">
+<link rel="stylesheet" href="assets/bench/bench.css?m=VERSION">
+SCHEME
+</head>
+<body>CONTENT
+<script type="application/json" id="lookback-data">WORDS</script>
+<script type="module" src="assets/bench/start.mjs?m=VERSION"></script></body>
+</html>"""
+
+
+def add_bench(api: FastAPI, gathered: Callable[[], Gathered]) -> None:
+    """`GET /bench`."""
+    body = cache(lambda language: (markup(_content()), json.dumps({"words": words(language)}, ensure_ascii=False)))
+
+    @api.get("/bench", include_in_schema=False)
+    def bench() -> HTMLResponse:
+        content, said = body(chosen())
+        places = {
+            **{"LANGUAGE": chosen(), "TITLE": escape(say("Lookback: read bench")), "SCHEME": SCHEME, "FOLDER": FOLDER},
+            **{"VERSION": gathered().version, "CONTENT": content, "WORDS": said.replace("<", "\\u003c")},
+        }
+        page = PAGE
+        for name, value in places.items():
+            page = page.replace(name, value, 2)
+        return HTMLResponse(page)
+
+
+def _content() -> Component:
+    return html.Div(
+        [_top(), html.Main([_deck(), _read(), _written_out(), _derived()], className="stage"), _inspector(), _status()],
+        className="app bench",
+    )
+
+
+def _top() -> Component:
+    picker = html.Select(id="bench-examples", className="bench-examples", **{"aria-label": say("Example: a read to begin from")})
+    link = button(say("Copy link"), "copy", name="link", **{"aria-describedby": "bench-copied"})
+    return html.Header(
+        [
+            brand(),
+            picker,
+            html.Span(id="bench-note", className="note hide-phone"),
+            html.Span(className="sp"),
+            pages("bench"),
+            html.Span(id="bench-copied", className="note", role="status"),
+            link,
+            button(say("Theme"), "theme", name="link"),
+            other_language(),
+        ],
+        className="top",
+    )
+
+
+def _choice(name: str, label: str, choices: tuple[tuple[str, str], ...]) -> Component:
+    buttons = [
+        html.Button(words, type="button", **{"data-act": name, f"data-{name}": value, "aria-pressed": "false"})
+        for value, words in choices
+    ]
+    return html.Div(buttons, className="seg phase" if name == "kind" else "seg", role="group", **{"aria-label": label})
+
+
+def _size(name: str, words: str) -> Component:
+    def by(act: str, sign: str, label: str) -> Component:
+        return button(sign, act, name="btn xs", **{"data-size": name, "aria-label": label})
+
+    return html.Span(
+        [
+            words,
+            by("fewer", "−", say("fewer {0}", words)),
+            html.B(id=f"bench-{name}", className="mono"),
+            by("more", "+", say("more {0}", words)),
+        ],
+        className="row bench-size",
+    )
+
+
+def _deck() -> Component:
+    bar = [
+        _choice("kind", say("What is read"), (("h", "H"), ("kv", "K, V"))),
+        html.Div(
+            [
+                button(say("Back"), "back", "bench-back", icon="back", key="←"),
+                button(say("Step"), "step", "bench-step", icon="step", key="→", name="btn step"),
+                button(say("Play"), "play", "bench-play", icon="play", name="btn play"),
+            ],
+            className="row transport",
+        ),
+        _choice("mode", say("Score"), (("dot", "q·k"), ("scaled_dot", "q·k / √d"), ("supplied", say("typed")))),
+        html.Div([_size("rows", say("rows")), _size("keys", "d_k"), _size("values", "d_v")], className="row bench-sizes"),
+        html.P([html.B(id="bench-where"), html.Span(say("of one read"))], className="where"),
+    ]
+    return html.Section(
+        [html.Div(bar, className="deck-bar"), html.Ol(id="bench-track", className="bench-track")],
+        className="deck",
+        **{"aria-label": say("When")},
+    )
+
+
+def _read() -> Component:
+    return html.Section(html.P(id="bench-say", className="say", role="status"), className="bench-said")
+
+
+def _written_out() -> Component:
+    return html.Section(
+        html.Table(id="bench-table", className="bench-table"),
+        className="bench-grid",
+        **{"aria-label": say("The read, written out")},
+    )
+
+
+def _derived() -> Component:
+    g = html.Span("g", className="c-g")
+    jacobian = [
+        _head(
+            [html.Span("∂", className="c-g"), say("weight"), " / ", html.Span("∂", className="c-g"), say("score")],
+            "wᵢ (δᵢⱼ − wⱼ)",
+        ),
+        html.Canvas(id="bench-jacobian", role="img", **{"aria-label": say("Derivative of each weight by each score")}),
+        html.Div([html.Span(id="bench-low"), html.I(), html.Span(id="bench-high")], className="scale div"),
+    ]
+    scores = [
+        _head(
+            [html.Span("∂", className="c-g"), say("loss"), " / ", html.Span("∂", className="c-g"), say("score")],
+            "wⱼ (g·vⱼ − g·z)",
+        ),
+        html.Canvas(id="bench-scores", role="img", **{"aria-label": say("Derivative of the loss by each score")}),
+        html.Div(
+            [
+                html.I("∇", className="tag g"),
+                html.Span([g, " ="], className="mono"),
+                html.Span(id="bench-g", className="line gi"),
+                html.Span(className="sp"),
+                html.Span(
+                    [say("sums to"), " ", html.Span(id="bench-gsum", className="mono"), html.I(className="pv m")],
+                    className="note",
+                ),
+            ],
+            className="row bench-gradient",
+        ),
+    ]
+    sweep = [
+        _head([say("What if a score moves")], html.Span(id="bench-swept")),
+        html.Canvas(id="bench-sweep", role="img", **{"aria-label": say("The weights while one score moves")}),
+    ]
+    return html.Div([html.Section(part) for part in (jacobian, scores, sweep)], className="bench-derived")
+
+
+def _head(title: list[Component | str], under: Component | str) -> Component:
+    return html.Div([html.H2(title, className="h nowrap"), html.Span(under, className="sub")], className="ph")
+
+
+def _inspector() -> Component:
+    contract = [
+        (say("Axes"), [html.Span(say("query: 1"), className="c-q"), " × ", html.Span(say("value"), className="c-v")]),
+        (say("Shape"), html.Span(id="bench-shape", className="mono")),
+        (say("Row owner"), [html.B(say("the query"), className="c-q"), " ", say("that you typed")]),
+        (say("Meaning"), say("weighted mean of the values")),
+        (say("Lifetime"), say("until you type")),
+    ]
+    rows = [part for name, value in contract for part in (html.Dt(name), html.Dd(value))]
+    formula = html.Div(
+        [
+            "z = softmax(",
+            html.Span("q", className="c-q"),
+            html.Span("K", className="c-k"),
+            "ᵀ",
+            html.Span(id="bench-scale"),
+            " + M) ",
+            html.Span("V", className="c-v"),
+        ],
+        className="formula mono",
+    )
+    row = [say("Row"), " ", html.Span(id="bench-row"), say(", spelled out")]
+    return html.Aside(
+        [
+            html.Section(
+                [
+                    html.H2(
+                        [html.B("z", className="mono"), " ", html.Span(say("one read, by hand"), className="note")], className="h"
+                    ),
+                    html.Dl(rows, className="contract"),
+                ]
+            ),
+            html.Section(formula),
+            html.Section(
+                [
+                    html.Div([html.H2(row, className="h"), html.B(id="bench-row-name", className="mono c-k")], className="hh"),
+                    html.Table(id="bench-spelled", className="arith bench-arith"),
+                ]
+            ),
+            html.Section(
+                [
+                    html.Div(
+                        [
+                            html.H2(say("Derivatives"), className="h"),
+                            html.Span([html.B("g", className="c-g mono"), " = ∂", say("loss"), "/∂z"], className="note"),
+                        ],
+                        className="hh",
+                    ),
+                    html.Table(id="bench-derived", className="arith bench-arith"),
+                ]
+            ),
+            html.Section([html.H2(say("Checks"), className="h"), html.Ul(id="bench-checks", className="bench-checks")]),
+        ],
+        className="inspect",
+        **{"aria-label": say("Inspector")},
+    )
+
+
+def _status() -> Component:
+    marks = [("m", say("measured")), ("e", say("exact"))]
+    provenance = html.Div([html.Span([html.I(className=f"pv {mark}"), name]) for mark, name in marks], className="grp dim")
+    paste = html.Span(say("Paste a matrix into any field: lines of numbers, a Python list, a sheet."), className="dim")
+    return html.Footer(
+        [
+            paste,
+            provenance,
+            html.Span(className="sp"),
+            html.Span(
+                [html.I(className="live", **{"data-state": "open"}), html.Span(say("computed in this page, fp64"))],
+                className="grp",
+            ),
+        ],
+        className="status",
+    )

@@ -1,0 +1,93 @@
+// @ts-check
+/** What the bench holds: its limits, its shape, what is pasted into it, and how a link carries it. Pure. */
+
+import { msg } from "../language.mjs";
+import { visible } from "../setup/tokens.mjs";
+
+/** @typedef {import("../../bench/read.mjs").Bench} Bench */
+
+export const MOST = { rows: 32, width: 64 };
+export const LARGEST = 1e6;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const START = "#b=";
+/** A longer link is not read. */
+const LONGEST = 200_000;
+
+/** @param {string} typed @returns {number | null} null: no number that is allowed */
+export function number(typed) {
+  const given = typed.trim().replace("−", "-");
+  const value = NUMBER.test(given) ? Number(given) : NaN;
+  return Math.abs(value) <= LARGEST ? value : null;
+}
+
+/** Of what is not a number. @param {string} name of the place @param {string} given */
+export const refusal = (name, given) => given.trim() === ""
+  ? msg`${name} is empty; allowed: a number from −1,000,000 to 1,000,000. The number before it stays in force.`
+  : msg`${name} was given ${visible(given.trim().slice(0, 24))}; allowed: a number from −1,000,000 to 1,000,000. The number before it stays in force.`;
+
+/** Another number of rows or numbers in a row: what there was stays, what is new is 0. @param {Bench} b @param {number} rows @param {number} keys @param {number} wide @returns {Bench} */
+export function resized(b, rows, keys, wide) {
+  const line = (/** @type {number[]} */ l, /** @type {number} */ n) => Array.from({ length: n }, (_, i) => l[i] ?? 0);
+  const block = (/** @type {number[][]} */ m, /** @type {number} */ n) => Array.from({ length: rows }, (_, j) => line(m[j] ?? [], n));
+  const values = b.kind === "h" ? keys : wide;
+  return {
+    ...b, q: line(b.q, keys), K: block(b.K, keys), V: block(b.V, values), g: line(b.g, values), typed: line(b.typed, rows),
+    names: Array.from({ length: rows }, (_, j) => b.names[j] ?? msg`row ${j}`), hidden: Array.from({ length: rows }, (_, j) => b.hidden[j] ?? false),
+  };
+}
+
+/** Numbers out of a spreadsheet, a Python list, a NumPy print: lines of numbers, or null where something else stands among them.
+ * @param {string} text @returns {{rows: number[][], wrong: string}} */
+export function pasted(text) {
+  const rows = [], lines = text.replace(/\b(?:array|tensor)\(|[()]/g, " ").replace(/\]\s*,?\s*\[/g, "\n").replace(/[[\]]/g, " ").split(/[\n;]/);
+  for (const line of lines) {
+    const parts = line.trim().split(/[\s,]+/).filter(Boolean);
+    const found = parts.map(number);
+    const wrong = found.indexOf(null);
+    if (wrong >= 0) return { rows: [], wrong: parts[wrong] };
+    if (parts.length) rows.push(/** @type {number[]} */ (found));
+  }
+  return { rows, wrong: "" };
+}
+
+/** @param {Bench} b @returns {string} */
+export function pack(b) {
+  const bytes = new TextEncoder().encode(JSON.stringify({ v: 1, ...b }));
+  return START + btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** @param {string} fragment */
+export const isBench = (fragment) => fragment.startsWith(START);
+
+/** What a link holds. Throws an Error with a sentence for a person. @param {string} fragment @returns {Bench} */
+export function unpack(fragment) {
+  let found;
+  try {
+    if (fragment.length > LONGEST) throw new Error(msg`it is too large`);
+    const text = atob(fragment.slice(START.length).replaceAll("-", "+").replaceAll("_", "/"));
+    found = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(text, (c) => c.charCodeAt(0))));
+  } catch (error) {
+    throw new Error(msg`This link cannot be read (${error instanceof Error ? error.message : String(error)}). Copy it again, whole, or start from an example.`);
+  }
+  const problem = whatIsWrong(found);
+  if (problem) throw new Error(msg`This link holds no read: ${problem}. Copy it again, whole, or start from an example.`);
+  const { kind, mode, names, q, K, V, typed, hidden, g } = found;
+  return { kind, mode, names, q, K, V, typed, hidden, g };
+}
+
+/** What is wrong with plain data that should be a bench; "" if nothing. @param {any} b */
+function whatIsWrong(b) {
+  const numbers = (/** @type {any} */ l, /** @type {number} */ n) => Array.isArray(l) && l.length === n && l.every((x) => typeof x === "number" && Math.abs(x) <= LARGEST);
+  const rows = b?.names?.length, keys = b?.q?.length, wide = b?.g?.length;
+  const list = (/** @type {any} */ l, /** @type {(x: any) => boolean} */ good) => Array.isArray(l) && l.length === rows && l.every(good);
+  if (!b || b.v !== 1) return "v";
+  if (!["kv", "h"].includes(b.kind)) return "kind";
+  if (!["dot", "scaled_dot", "supplied"].includes(b.mode)) return "mode";
+  if (!(rows >= 1 && rows <= MOST.rows) || !list(b.names, (x) => typeof x === "string" && x.length <= 60)) return "names";
+  if (!(keys >= 1 && keys <= MOST.width) || !numbers(b.q, keys)) return "q";
+  if (!(wide >= 1 && wide <= MOST.width) || !numbers(b.g, wide) || (b.kind === "h" && wide !== keys)) return "g";
+  if (!list(b.K, (x) => numbers(x, keys))) return "K";
+  if (!list(b.V, (x) => numbers(x, wide))) return "V";
+  if (!numbers(b.typed, rows)) return "typed";
+  return list(b.hidden, (x) => typeof x === "boolean") ? "" : "hidden";
+}

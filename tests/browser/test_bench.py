@@ -1,0 +1,79 @@
+"""The read bench in a real browser: numbers are typed, masked, pasted, refused, linked, and come from a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Server, Window
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def bench(browser: Browser, server: Server) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{server.address}/bench")
+    page.wait_for_function("() => document.documentElement.dataset.ready !== undefined")
+    yield page
+    page.close()
+    assert errors == []
+
+
+def test_it_reads_what_is_typed_and_the_server_agrees(bench: Page) -> None:
+    say = bench.locator("#bench-say")
+    expect(say).to_have_text("The query takes 46% from row 2 cat; row 3 is masked and weighs exactly 0.")
+    bench.get_by_label("mask row 3").click()
+    expect(say).to_contain_text("from row 2 cat.")
+    bench.get_by_label("key 3, number 0").fill("5")
+    expect(say).to_contain_text("from row 3 sleeps.")
+    expect(bench.locator("#bench-checks li").last).to_have_attribute("data-status", "pass")
+    for _ in range(6):
+        bench.locator("#bench-back").click()
+    assert bench.locator(".bench-table tr[data-row='0'] td").nth(4).inner_text().strip() == "·"
+    for row in range(4):
+        bench.get_by_label(f"mask row {row}").click()
+    expect(say).to_contain_text("Every row is masked")
+
+
+def test_what_is_no_number_is_said_and_the_number_before_stays(bench: Page) -> None:
+    field = bench.get_by_label("key 0, number 1")
+    field.fill("1e308")
+    field.blur()
+    expect(bench.locator("#bench-say")).to_contain_text("key 0, number 1 was given 1e308; allowed: a number from −1,000,000")
+    expect(field).to_have_value("−0.4")
+
+
+def test_a_pasted_matrix_makes_its_rows_and_the_link_holds_it(bench: Page) -> None:
+    bench.get_by_label("key 0, number 0").focus()
+    bench.wait_for_function("() => location.hash.startsWith('#b=')")
+    before = bench.url
+    bench.evaluate("""() => {
+        const data = new DataTransfer();
+        data.setData("text", "[[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [2, 2, 2]]");
+        const pasted = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+        document.activeElement.dispatchEvent(pasted);
+    }""")
+    expect(bench.locator(".bench-table tr[data-row]")).to_have_count(5)
+    bench.wait_for_function("before => location.href !== before", arg=before)
+    bench.reload()
+    expect(bench.get_by_label("key 4, number 2")).to_have_value("2")
+
+
+def test_a_read_of_a_run_opens_on_the_bench_with_its_weights(window: Window) -> None:
+    window.step()
+    link = window.page.locator("#view-inspector_read .bench-link")
+    with window.page.context.expect_page() as opened:
+        link.click()
+    page = opened.value
+    page.wait_for_function("() => document.documentElement.dataset.ready !== undefined")
+    lines = window.page.locator("#view-inspector_read .arith tbody tr:not([hidden])")
+    largest = max(float(t) for t in lines.locator("td:last-child").all_inner_texts() if t.strip() and t[0].isdigit())
+    weights = [float(t) for t in page.locator(".bench-table tr[data-row] b.mono").all_inner_texts()]
+    assert abs(max(weights) - largest) < 2e-3
+    expect(page.locator("#bench-checks li").last).to_have_attribute("data-status", "pass")
+    page.close()
