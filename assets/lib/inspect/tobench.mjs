@@ -33,7 +33,7 @@ export function readAsBench(world, view) {
   if (!at) return null;
   const { row } = read.focus(world), rows = read.rows(world, at.info.key).filter((r) => r.state !== "unknown"), request = read.request(world);
   if (row < 0 || !rows.length || rows.length > MOST.rows) return null;
-  const scores = read.readCells(world, view, 1), mask = read.visibility(at.info, at.layer);
+  const scores = read.readCells(world, view, 1), mask = read.visibility(at.info, at.layer, rows);
   const of = (/** @type {number} */ n, /** @type {number} */ r) => vectorAt(world.values(view, n)[0], request, at.head, r).map(rounded);
   const V = rows.map((_, j) => of(2, j)), q = of(4, row), K = rows.map((_, j) => of(5, j));
   const typed = rows.map((_, j) => rounded(scores(row, j)));
