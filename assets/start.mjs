@@ -82,7 +82,7 @@ page.dash_clientside = Object.assign(page.dash_clientside ?? {}, {
 
 /** What the page's buttons do. @type {Record<string, () => any>} */
 const acts = {
-  step: () => actions.step(), back: () => actions.back(), play: () => actions.play(), undo: () => actions.undo(),
+  step: () => actions.step(), back: () => actions.back(), play: () => actions.play(), undo: () => actions.undo(), redo: () => actions.redo(),
   reset: () => frame?.askReset(), resetNow: () => frame?.answerReset(true), keep: () => frame?.answerReset(false),
   startNew: () => location.assign(location.pathname),
   nextTheme: () => actions.nextTheme(), speak: () => speak(document.getElementById(data.ids.LANGUAGE)?.dataset.language ?? ""), retry: () => run.socket.connect(), share: () => share.open(), help: () => help(),

@@ -80,6 +80,12 @@ class Undo(_Command):
     kind: Literal["undo"] = "undo"
 
 
+class Redo(_Command):
+    """Make the change again that `Undo` took back last."""
+
+    kind: Literal["redo"] = "redo"
+
+
 class Reset(_Command):
     """The same scenario from its start: a new history."""
 
@@ -217,6 +223,7 @@ Command = Annotated[
     | Enter
     | Change
     | Undo
+    | Redo
     | Reset
     | Play
     | Pause
@@ -230,4 +237,4 @@ Command = Annotated[
 ]
 COMMANDS: TypeAdapter[Command] = TypeAdapter(Command)
 ANYONE: tuple[type[_Command], ...] = (Watch, Fetch, Share)
-DURABLE: tuple[type[_Command], ...] = (Open, Step, Back, Go, Choose, Enter, Change, Undo, Reset, Look)
+DURABLE: tuple[type[_Command], ...] = (Open, Step, Back, Go, Choose, Enter, Change, Undo, Redo, Reset, Look)

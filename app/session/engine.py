@@ -6,9 +6,8 @@ cancelled command leaves the run where it stood.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, assert_never
 
 import torch
@@ -16,8 +15,6 @@ import torch
 from app.session import carried, given, interventions, saving, weights
 from app.session.analyses import analyse
 from app.session.commands import (
-    COMMANDS,
-    MAX_REPLAY,
     Analyse,
     Back,
     Cancel,
@@ -31,6 +28,7 @@ from app.session.commands import (
     Open,
     Pause,
     Play,
+    Redo,
     Reset,
     Selector,
     Share,
@@ -46,12 +44,13 @@ from app.session.events import (
     Refused,
 )
 from app.session.lineage import BUILD, Learner, Snapshots
+from app.session.log import commands_of
 from app.session.moving import Moving
 from app.session.probe import probe
-from app.session.problems import refused
 from app.session.reading import within_limit
 from app.session.scenario import Scenario, defaults, parse
 from app.session.standing import stand
+from app.session.taking_back import Earlier, undone
 from app.session.timeline import Place, Timeline
 from models import Phase
 from models.catalogue import architectures
@@ -63,23 +62,16 @@ REBUILD = ("architecture", "config", "task", "weights", "seed")
 RUN = ("learner", "timeline", "snapshots", "standing", "loaded", "heads", "widths", "schema", "measured")
 
 
-@dataclass(frozen=True)
-class Earlier:
-    """A run that a change of the model left. Only the newest is kept whole; of older ones their scenario."""
-
-    scenario: Scenario
-    run: dict[str, Any] | None
-
-    def without_run(self) -> Earlier:
-        return replace(self, run=None)
-
-
 class Engine(Moving):
     """One run. Not thread-safe: one call at a time."""
 
     def __init__(self, device: torch.device) -> None:
         super().__init__(device)
         self.earlier: list[Earlier] = []  # what a change of the model left behind, for Undo
+
+    @property
+    def left(self) -> int:
+        return len(self.earlier)
 
     # ---- one command
 
@@ -116,6 +108,8 @@ class Engine(Moving):
                 yield from self._change(command, watch)
             case Undo():
                 yield from self._undo(command, watch)
+            case Redo():
+                yield from self._redo(command, watch)
             case Reset():
                 yield from self._build(self.timeline.moments[0].place.scenario, watch)
             case Fetch():
@@ -132,20 +126,13 @@ class Engine(Moving):
     # ---- building
 
     def _open(self, command: Open, watch: Sequence[Selector]) -> Iterator[Event]:
-        log = [(_logged(entry, i), _times(entry, i)) for i, entry in enumerate(command.log)]
-        total = sum(times for _, times in log)
-        if total > MAX_REPLAY:
-            raise Refused.one(
-                "log", total, f"at most {MAX_REPLAY} commands", f"The log holds {total} commands, allowed are {MAX_REPLAY}."
-            )
+        commands = commands_of(command.log)
         self._place(parse(command.scenario))
-        self.earlier.clear()
-        commands = (one for one, times in log for _ in range(times))
         for done, one in enumerate(commands, 1):
             for _ in self._run(one, ()):
                 pass
-            if done % 16 == 0 or (done == total and done > 16):
-                yield Analysis("replay", done / total, None)
+            if done % 16 == 0 or (done == len(commands) and done > 16):
+                yield Analysis("replay", done / len(commands), None)
         yield from self._joined(watch)
         yield from self.warnings()
 
@@ -209,11 +196,13 @@ class Engine(Moving):
         before, place = self.scenario, self.timeline.here.place
         if any(getattr(before, f) != getattr(scenario, f) for f in REBUILD):
             run = {name: getattr(self, name) for name in RUN}
-            yield from self._build(scenario, watch)
+            self._place(scenario)
+            self.earlier = [*(e.without_run() for e in self.earlier), Earlier(before, run)]
+            yield from self._joined(watch)
+            yield from self.warnings()
             moments = len(run["timeline"].moments)
             if isinstance(command, Change) and (said := carried.left_behind(before, scenario, command.fields, moments)):
                 yield Notice("left_behind", said, {"kind": "undo"})
-            self.earlier = [*(e.without_run() for e in self.earlier), Earlier(before, run)]
             return
         interventions.refuse_edits(scenario, self.schema.taps, self.widths)
         place = replace(place, scenario=scenario)
@@ -227,36 +216,38 @@ class Engine(Moving):
         yield from self._restart(command, place, watch, again=place.phase == "train")
 
     def _undo(self, command: Undo, watch: Sequence[Selector]) -> Iterator[Event]:
-        """Take back the last change on this path that was not taken back yet."""
-        skip = 0
-        for moment in self.timeline.path():
-            skip += moment.kind == "undo"
-            if moment.kind == "change":
-                if not skip:
-                    assert moment.parent is not None
-                    earlier = self.timeline.moments[moment.parent].place.scenario
-                    yield from self._apply(command, earlier.model_copy(update={"phase": self.scenario.phase}), watch)
-                    return
-                skip -= 1
-        if not self.earlier:
+        """Take back the last change on this path that was not taken back yet; then changes that left a run."""
+        back, _ = undone([*self.timeline.path()][::-1])
+        if back:
+            yield from self._apply(command, back[-1].model_copy(update={"phase": self.scenario.phase}), watch)
+        elif self.earlier:
+            yield from self._return(watch)
+        else:
             message = "There is no change to take back. Back moves in time."
             raise Refused.one("kind", "undo", "a change to take back", message)
-        yield from self._return(watch)
+
+    def _redo(self, command: Redo, watch: Sequence[Selector]) -> Iterator[Event]:
+        """Make the change again that Undo took back last."""
+        _, again = undone([*self.timeline.path()][::-1])
+        if not again:
+            message = "There is no change to make again: nothing was taken back since the last one."
+            raise Refused.one("kind", "redo", "a change that was taken back", message)
+        yield from self._apply(command, again[-1].model_copy(update={"phase": self.scenario.phase}), watch)
 
     def _return(self, watch: Sequence[Selector]) -> Iterator[Event]:
         """To the run that a change of the model left: as it stood where it is still in memory, else from its start."""
         left = self.earlier[-1]
         if left.run is None:
-            yield from self._build(left.scenario, watch)
+            self._place(left.scenario)
         else:
             for name, value in left.run.items():
                 setattr(self, name, value)
             self.epoch += 1
-            yield from self._joined(watch)
         self.earlier.pop()
+        yield from self._joined(watch)
 
     def follow(self, before: Engine) -> None:
-        """This run was opened in place of that one: Undo leads back to it."""
+        """This run is opened in place of that one: Undo leads back to it."""
         left = Earlier(before.scenario, {name: getattr(before, name) for name in RUN})
         self.earlier = [*(e.without_run() for e in before.earlier), left]
 
@@ -299,22 +290,3 @@ def _decides_anew(before: Scenario, after: Scenario) -> bool:
     """Whether the two differ in how a decision is made alone: every number that a model computes stays."""
     policy = after.policy.model_copy(update={"execution": before.policy.execution})
     return before.policy != after.policy == policy and after.model_copy(update={"policy": before.policy}) == before
-
-
-def _logged(entry: dict[str, Any], i: int) -> Command:
-    try:
-        command = COMMANDS.validate_json(json.dumps(entry.get("command")))
-    except ValueError as error:
-        raise refused(error, f"log.{i}.command") from None
-    if isinstance(command, Open | Reset | Fetch | Analyse | Share | Watch | Play | Pause | Cancel | Look | Back | Go):
-        allowed = "step, choose, enter, change, undo"
-        raise Refused.one(f"log.{i}.command", command.kind, allowed, f"A log holds no {command.kind}; allowed: {allowed}")
-    return command
-
-
-def _times(entry: dict[str, Any], i: int) -> int:
-    times = entry.get("times", 1)
-    if not isinstance(times, int) or isinstance(times, bool) or not 1 <= times <= MAX_REPLAY:
-        allowed = f"a whole number from 1 to {MAX_REPLAY}"
-        raise Refused.one(f"log.{i}.times", times, allowed, f"log.{i}.times was given {times!r}; allowed: {allowed}")
-    return times

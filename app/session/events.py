@@ -215,6 +215,7 @@ class Opened:
     device: str
     view: dict[str, Any]
     gold: tuple[Gold | None, ...] = ()
+    left: int = 0  # runs that Undo leads back to, once no change of this one is left to take back
 
 
 @dataclass(frozen=True)

@@ -57,14 +57,19 @@ class Runner:
         self.heard = 0
         engine, base = self.engine, self._base
         if isinstance(command, Open):
-            engine, base = self._services.engine(self._services.device), self._newest
+            engine, base = self._successor(), self._newest
         if engine is None:
             message = f"This session has no scenario yet, so it cannot {command.kind}; open one first."
             raise Refused(Problem("command", command.kind, "open", message))
         await self._exhaust(engine, engine.run(command, watch), partial(self._hear, hear, base), command)
-        if self.engine is not None and engine is not self.engine:
-            engine.follow(self.engine)
         self.engine, self._base = engine, base
+
+    def _successor(self) -> Engine:
+        """A new engine, from whose run Undo leads back to the one that is there."""
+        engine = self._services.engine(self._services.device)
+        if self.engine is not None:
+            engine.follow(self.engine)
+        return engine
 
     async def _exhaust(self, engine: Engine, events: Iterator[Event], hear: Hear, command: Command) -> None:
         self._stop.clear()
@@ -140,10 +145,10 @@ def rebuild(services: Services, saved: Saved) -> Engine | None:
     engine = None if saved.snapshot is None else services.engine.restore(saved.snapshot, services.device)
     for command in saved.commands:
         before, engine = engine, services.engine(services.device) if isinstance(command, Open) else engine
+        if before is not None and engine is not None and engine is not before:
+            engine.follow(before)
         if engine is None:
             raise ValueError("the journal holds a command before the first open")
         for _ in engine.run(command):
             pass
-        if before is not None and engine is not before:
-            engine.follow(before)
     return engine

@@ -62,6 +62,11 @@ class Told:
         return self.timeline.here.place.scenario
 
     @property
+    def left(self) -> int:
+        """How many runs Undo leads back to, once no change of this one is left to take back."""
+        return 0
+
+    @property
     def ended(self) -> bool:
         """Nothing further can be decided: every request has finished (decode), or the loss is no longer a number (train)."""
         here = self.timeline.here
@@ -77,7 +82,7 @@ class Told:
         count = sum(p.numel() for p in self.learner.model.parameters())
         seen = describing.relations(scenario, self.heads)
         gold = tuple(None if g is None else Gold(g.target, g.alignment) for g in given.gold(scenario))
-        return Opened(scenario.model_dump(mode="json"), self.loaded, count, seen, words, str(self.device), {}, gold)
+        return Opened(scenario.model_dump(mode="json"), self.loaded, count, seen, words, str(self.device), {}, gold, self.left)
 
     def describe(self) -> tuple[Event, ...]:
         """For somebody who joins: all that is not a recorded value."""
@@ -260,7 +265,7 @@ class Told:
     def share(self, command: Share) -> Shared:
         path = list(self.timeline.path())[::-1]
         log: list[dict[str, Any]] = []
-        undone = any(m.kind == "undo" for m in path)  # it counts changes, so all of them must stay
+        undone = any(m.kind in ("undo", "redo") for m in path)  # it counts changes, so all of them must stay
         for moment in path[1:]:
             done = json.loads(moment.command)
             if log and log[-1]["command"] == done:

@@ -30,6 +30,7 @@ from app.session.commands import (
     Open,
     Pause,
     Play,
+    Redo,
     Reset,
     Share,
     Step,
@@ -136,7 +137,7 @@ class Worker:
                 await self._start_playing(command)
             case Fetch() | Share() | Analyse():
                 await self._run(command, connection)
-            case Open() | Step() | Back() | Go() | Choose() | Enter() | Change() | Undo() | Reset():
+            case Open() | Step() | Back() | Go() | Choose() | Enter() | Change() | Undo() | Redo() | Reset():
                 await self._run(command, connection)
             case Pause() | Cancel():
                 raise ValueError(f"{command.kind} acts at once; it never waits here")

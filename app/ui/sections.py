@@ -76,7 +76,8 @@ def _run() -> Component:
         hidden=True,
         **{"aria-labelledby": ids.RESET_WORDS},
     )
-    undo = button(say("Undo"), "undo", name="btn sm", title=say("Take back the last change of the set-up (Ctrl+Z)"))
+    undo = button(say("Undo"), "undo", ids.UNDO, name="btn sm", title=say("Take back the last change of the set-up (Ctrl+Z)"))
+    redo = button(say("Redo"), "redo", ids.REDO, name="btn sm", title=say("Make the change again that was taken back (Ctrl+Y)"))
     return html.Div(
         [
             html.Section(
@@ -92,7 +93,7 @@ def _run() -> Component:
             html.Section(
                 [
                     html.Dl(id=ids.SEED, className="kv seed"),
-                    html.Div([undo, button(say("Reset run"), "reset", ids.RESET, name="btn sm")], className="row actions"),
+                    html.Div([undo, redo, button(say("Reset run"), "reset", ids.RESET, name="btn sm")], className="row actions"),
                     sure,
                 ]
             ),

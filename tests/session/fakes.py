@@ -24,6 +24,7 @@ from app.session.commands import (
     Open,
     Pause,
     Play,
+    Redo,
     Reset,
     Selector,
     Share,
@@ -73,7 +74,7 @@ class FakeEngine:
                 yield from self._open(command, watch)
             case Step() | Choose():
                 yield from self._step(command, watch)
-            case Back() | Enter() | Change() | Undo() | Reset():
+            case Back() | Enter() | Change() | Undo() | Redo() | Reset():
                 yield from self._jump(max(0, self.at - 1) if isinstance(command, Back) else 0, watch)
             case Go():
                 yield from self._go(command.moment, watch)

@@ -27,6 +27,7 @@ from app.session.commands import (
     Open,
     Pause,
     Play,
+    Redo,
     Reset,
     Selector,
     Share,
@@ -145,7 +146,8 @@ def known(frames: Sequence[Values]) -> dict[tuple[int, str], dict[int, int]]:
 
 ALL: tuple[Command, ...] = (
     *(Open(scenario={}), Step(), Back(), Go(moment=0), Choose(request=0, token=4), Enter(phase="train")),
-    *(Change(fields={"seed": 1}), Undo(), Reset(), Play(), Pause(), Watch(selectors=()), Fetch(selector=Selector(path="*"))),
+    *(Change(fields={"seed": 1}), Undo(), Redo(), Reset(), Play(), Pause(), Watch(selectors=())),
+    Fetch(selector=Selector(path="*")),
     *(Analyse(name="a", arguments={"ticks": 1}), Cancel(), Look(view={}), Share()),
 )
 

@@ -21,6 +21,7 @@ from app.session.commands import (
     Fetch,
     Go,
     Open,
+    Redo,
     Reset,
     Selector,
     Share,
@@ -281,6 +282,33 @@ def test_undo_takes_back_edits_one_by_one_and_leaves_time_alone() -> None:
     assert not engine.scenario.masks and tokens(engine) == written
     with pytest.raises(Refused, match="no change to take back"):
         do(engine, Undo())
+
+
+def test_what_was_taken_back_can_be_made_again_until_something_else_is_changed() -> None:
+    engine = opened()
+    do(engine, masks(NO_SOURCE_2))
+    do(engine, Change(fields={"policy": {"limit": 5}}))
+    changed = engine.digest()
+    do(engine, Undo())
+    do(engine, Undo())
+    do(engine, Redo())
+    assert engine.scenario.masks and engine.scenario.policy.limit == 32
+    do(engine, Redo())
+    assert engine.scenario.policy.limit == 5 and engine.digest() == changed
+    do(engine, Undo())
+    do(engine, Step())
+    do(engine, Change(fields={"policy": {"limit": 7}}))
+    with pytest.raises(Refused, match="no change to make again"):
+        do(engine, Redo())
+    do(engine, Undo())
+    do(engine, Undo())
+    assert not engine.scenario.masks
+
+
+def test_how_many_runs_undo_leads_back_to_is_told_when_a_run_is_opened() -> None:
+    engine = opened()
+    assert [e.left for e in do(engine, Change(fields={"seed": 8})) if isinstance(e, Opened)] == [1]
+    assert [e.left for e in do(engine, Undo()) if isinstance(e, Opened)] == [0]
 
 
 def test_undo_takes_back_a_change_that_built_another_model() -> None:

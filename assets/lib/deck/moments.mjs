@@ -79,7 +79,7 @@ function walk(history, at, head) {
 }
 
 /** @param {Node} node */
-const edit = (node) => node.command === "change" || node.command === "undo";
+const edit = (node) => node.command === "change" || node.command === "undo" || node.command === "redo";
 
 /** Whether a pass begins here: its phase was entered, or another text was given.
  * @param {Node} node @param {Node | undefined} before */

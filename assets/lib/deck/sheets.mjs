@@ -93,6 +93,7 @@ export const placeOf = (node) => (node.phase === "train" ? msg`update ${node.ste
  * @param {Node} first @returns {string} */
 export function named(first) {
   if (first.command === "undo") return msg`edit taken back`;
+  if (first.command === "redo") return msg`edit made again`;
   if (first.changed) return first.changed;
   if (first.command === "enter") return first.phase === "train" ? msg`Train` : first.phase === "decode" ? msg`Decode` : msg`Prefill`;
   if (first.phase === "train") return msg`update ${first.step}`;

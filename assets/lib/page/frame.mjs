@@ -8,8 +8,10 @@ import { counted, msg } from "../language.mjs";
 import { listenToFlyouts } from "./flyouts.mjs";
 import { place, stageName } from "../deck/ops.mjs";
 import { reasons } from "../deck/reasons.mjs";
+import { able } from "../deck/undoing.mjs";
 import { Requests } from "../setup/requests.mjs";
 import { SetUp } from "../setup/setup.mjs";
+import { broken } from "../told/states.mjs";
 
 /** @typedef {import("../run/actions.mjs").Actions} Actions @typedef {import("../types").World} World */
 
@@ -51,9 +53,17 @@ export class Frame {
     if (has("moved", "refused")) this.tell(this.ids.PHASE, { value: world.moved?.phase ?? this.actions.scenario.phase });
     if (has("opened", "moved", "playing", "connection", "role", "unit")) this.deck(world);
     if (has("busy")) document.documentElement.toggleAttribute("data-busy", world.busy);
-    if (has("opened", "moved", "connection", "role")) this.status(world);
+    if (has("opened", "moved", "connection", "role", "notices")) this.status(world);
     if (has("role", "connection", "opened")) this.may(world);
+    if (has("opened", "moved", "role", "connection", "history")) this.undoing(world);
     if (has("look")) this.tellTheme(world.look.theme);
+  }
+
+  /** Undo and Redo are offered where they can do something. @param {World} world */
+  undoing(world) {
+    const can = able(world);
+    set(this.element("UNDO"), "disabled", !can.undo);
+    set(this.element("REDO"), "disabled", !can.redo);
   }
 
   warm() {
@@ -194,7 +204,7 @@ export class Frame {
   status(world) {
     const state = world.connection === "open" && world.role === "reader" ? "reader" : world.connection;
     put(this.element("STATUS"), this.stateWords(world, state));
-    set(this.element("STATUS_DOT"), "data-state", state);
+    set(this.element("STATUS_DOT"), "data-state", state === "open" && isBroken(world) ? "broken" : state);
     set(this.element("STATUS_RETRY"), "hidden", state !== "offline" && state !== "closed");
     document.documentElement.toggleAttribute("data-stale", world.connection === "offline" || world.connection === "closed");
   }
@@ -206,6 +216,7 @@ export class Frame {
     switch (state) {
       case "reader": return world.recording ? msg`A recording, ${device}` : this.actions.run.role === "reader" ? msg`Read only, as the address says` : msg`Read only: another page is in control`;
       case "open":
+        if (isBroken(world)) return world.moved.phase === "train" ? msg`Diverged, ${place(world)}` : msg`Not finite, ${place(world)}`;
         if (!device) return msg`Connected`;
         return ms ? msg`PyTorch, ${device}, ${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms forward` : msg`PyTorch, ${device}`;
       case "closed": return msg`Not connected: ${world.reason}`;
@@ -214,6 +225,9 @@ export class Frame {
     }
   }
 }
+
+/** @param {World} world */
+const isBroken = (world) => !!world.opened && !!world.moved && broken(world) !== null;
 
 /** @param {any} id @param {string} name of a property */
 const placeOf = (id, name) => `${id} ${name}`;

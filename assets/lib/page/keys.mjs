@@ -34,9 +34,10 @@ export function listenToKeys(actions, help) {
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || event.altKey || typing(event.target)) return;
     if (event.ctrlKey || event.metaKey) {
-      if (event.key.toLowerCase() !== "z" || event.shiftKey) return;
+      const again = { z: event.shiftKey, y: true }[event.key.toLowerCase()];
+      if (again === undefined) return;
       event.preventDefault();
-      return actions.undo();
+      return again ? actions.redo() : actions.undo();
     }
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (!does[key] || ownKey(event.target, key)) return;

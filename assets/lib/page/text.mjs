@@ -19,5 +19,6 @@ export const keys = () => [
   [msg`Arrows on a token`, msg`Go on; with Shift they move the token, Enter edits it`],
   ["Esc", msg`Unlock`],
   ["Ctrl+Z", msg`Undo the last change of the set-up`],
+  ["Ctrl+Y", msg`Make the change again that was taken back; so does Ctrl+Shift+Z`],
   ["?", msg`These keys`],
 ];

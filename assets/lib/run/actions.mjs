@@ -244,6 +244,10 @@ export class Actions {
     return this.commands.undo();
   }
 
+  redo() {
+    return this.commands.redo();
+  }
+
   reset() {
     return this.commands.reset();
   }

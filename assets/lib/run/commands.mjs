@@ -19,6 +19,7 @@ export const commands = (send) => ({
   /** @param {Record<string, any>} fields */
   change: (fields) => send({ kind: "change", fields }),
   undo: () => send({ kind: "undo" }),
+  redo: () => send({ kind: "redo" }),
   reset: () => send({ kind: "reset" }),
   /** @param {"step" | "stage"} unit @param {number} rate steps a second @param {import("../types").PlayStop[]} [stops] */
   play: (unit, rate, stops = []) => send({ kind: "play", unit, rate, stops }),

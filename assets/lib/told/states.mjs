@@ -26,7 +26,7 @@ export const told = (pieces) => pieces.flat().map((p) => (typeof p === "string" 
 export function state(world, now, clock = { waited: 0, usual: 0 }) {
   if (world.connection === "closed") return { tone: "bad", parts: told(parts`This session is closed. ${part(world.reason, "dim")}`), action: { name: msg`Start a new run`, act: "startNew" } };
   if (world.connection === "offline") return offline(world, now);
-  if (world.refused?.length) return refusal(world.refused);
+  if (world.refused?.length) return refusal(world.refused, world.opened && world.moved ? broken(world) : null);
   const replay = replaying(world);
   if (replay !== null) return { tone: "", parts: told(parts`Replaying ${part(msg`… ${replay} %`, "dim")}`) };
   if (!world.opened || !world.moved) return cold(clock);
@@ -39,10 +39,10 @@ function offline(world, now) {
   return { tone: "warn", parts: told(parts`Connection lost. ${where}`), action: { name: msg`Try now`, act: "retry" } };
 }
 
-/** @param {any[]} errors @returns {Said} */
-function refusal(errors) {
+/** Where numbers are none, what is refused has the way back beside it. @param {any[]} errors @param {Said | null} standing @returns {Said} */
+function refusal(errors, standing) {
   const more = errors.length > 1 ? msg` (and ${errors.length - 1} more)` : "";
-  return { tone: "bad", parts: [part(errors[0].message + more)], action: { name: msg`Close`, dismiss: true } };
+  return { tone: "bad", parts: [part(errors[0].message + more)], action: standing?.action ?? { name: msg`Close`, dismiss: true } };
 }
 
 /** @param {Clock} clock @returns {Said} */
@@ -55,7 +55,7 @@ function cold({ waited, usual }) {
 
 /** Numbers that are none, in a read or in an update.
  * @param {World} world @returns {Said | null} */
-function broken(world) {
+export function broken(world) {
   const { moved } = world;
   if (read.phase(world) !== "train") {
     if (!moved.unreadable) return null;
@@ -113,6 +113,7 @@ export function offerName(command, history) {
     case "go": return to?.phase === "train" ? msg`Back to update ${to.step}` : msg`Go back`;
     case "back": return msg`Back`;
     case "undo": return msg`Undo`;
+    case "redo": return msg`Redo`;
     case "reset": return msg`Reset run`;
     case "change": return msg`Mend it`;
     case "open": return msg`Begin anew`;
