@@ -96,7 +96,7 @@ SPEC = Spec(
     build=_build,
     relations=(),
     phases=("train", "prefill", "decode"),
-    tasks=("language_model",),
+    tasks=("language_model", "characters"),
     layers=lambda config: 1,
     capabilities=Capabilities(largest_rows=512),
     formulas=_formulas,

@@ -99,7 +99,7 @@ SPEC = Spec(
     build=_build,
     relations=(),
     phases=("train", "prefill", "decode"),
-    tasks=("language_model",),
+    tasks=("language_model", "characters"),
     layers=lambda config: config.layers,
     capabilities=Capabilities(largest_rows=512),
     formulas=_formulas,

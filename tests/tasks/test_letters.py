@@ -8,8 +8,9 @@ import random
 import pytest
 from babel.dates import format_date
 
-from models.tasks import EOS, UNK, Task, words_of
+from models.tasks import EOS, UNK, Split, Task, characters, words_of
 from models.tasks import dates as dates_module
+from models.tasks.characters import TASK as CHARACTERS
 from models.tasks.dates import LOCALES, write
 from models.tasks.dates import TASK as DATES
 from models.tasks.pronunciation import PHONES, words
@@ -55,3 +56,19 @@ def test_words_have_three_to_nine_letters_and_known_sounds() -> None:
 def test_text_becomes_characters() -> None:
     assert DATES.tokenize("9 mars") == ["9", " ", "m", "a", "r", "s"]
     assert PRONUNCIATION.tokenize("Na tion") == list("nation")
+
+
+def test_characters_are_whole_lines_of_the_text_and_the_splits_share_no_block() -> None:
+    text = characters.FILE.read_text("utf-8").replace("\n", characters.BREAK)
+    splits: tuple[Split, ...] = ("train", "held_out")
+    for split in splits:
+        for i in range(200):
+            example = CHARACTERS.example(3, split, i)
+            written = "".join(example.target)
+            assert written in text and 0 < len(written) <= characters.LONGEST
+            assert UNK not in CHARACTERS.target.encode(example.target)
+    train, held_out = (characters.lines(split) for split in ("train", "held_out"))
+    assert 8 < len(train) / len(held_out) < 10 and not set(train) & set(held_out)
+    for preset in CHARACTERS.presets:
+        assert UNK not in CHARACTERS.target.encode(preset.target)
+    assert CHARACTERS.tokenize("To be\nor") == ["T", "o", " ", "b", "e", "↵", "o", "r"]
