@@ -1,0 +1,174 @@
+"""T5: the encoder-decoder with other parts, trained from text to text.
+
+    Raffel et al. 2020, Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer, arXiv 1910.10683,
+    section 2.1; Shazeer 2020, GLU Variants Improve Transformer, arXiv 2002.05202 (the gated feed-forward of T5 1.1).
+
+What differs from 2017 (`transformer.py`, whose way from source to logits it takes):
+
+    x + F(RMSNorm(x))                          scale alone, before each sub-layer
+    scores = Q K^T + bias[bucket(j - i)]       no 1/sqrt(e); one table a stack, learned, for all its layers; none between stacks
+    no shifts in any linear map; source and target share one embedding; a tied head scores x / sqrt(d)
+    ffn(x) = W_2 relu(W_1 x)                   or W_2 (gelu(W_1 x) * W_3 x)
+
+The encoder's buckets tell earlier from later rows; the decoder's need earlier ones alone.
+
+Axes: b request, s source row, t target row of this call, t' target row that is known, h head, e head width, d model width,
+f feed-forward width, v vocabulary entry.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models import Outputs
+from models.parts.attention import CrossAttention, KeysValues, Readable, SourceSelfAttention, TargetSelfAttention, Wiring
+from models.parts.norms import RMSNorm, norm_of
+from models.parts.places import RelativeBias
+from models.parts.rows import Joining
+from models.parts.settings import setting
+from models.parts.stack import Embedding, Stack, initialise
+from models.parts.tap import Tap
+from models.transformer import EncoderDecoder
+
+NORM = norm_of("pre", "rms")
+GELU = partial(F.gelu, approximate="tanh")
+
+
+@dataclass(frozen=True)
+class Config:
+    """T5 in a size that trains in a minute."""
+
+    layers: int = setting(2, "Layers", "so many in the encoder and so many in the decoder", low=1, high=6)
+    heads: int = setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
+    d_model: int = setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
+    d_ff: int = setting(128, "Feed-forward f", "usually twice to four times d", choices=(32, 64, 128, 256, 512))
+    feed_forward: str = setting("relu", "Feed-forward", "T5, or the gated one of T5 1.1", choices=("relu", "gated_gelu"))
+    buckets: int = setting(16, "Buckets", "numbers that a head learns for distances", choices=(8, 16, 32))
+    tied: bool = setting(True, "Tied head", "one matrix reads tokens in and scores them on the way out")
+
+
+def _check(config: Config) -> list[tuple[str, Any, str]]:
+    if config.d_model % config.heads == 0:
+        return []
+    return [("heads", config.heads, f"a divisor of the model width {config.d_model}, which the heads share evenly")]
+
+
+class Tokens(Embedding):
+    """Token vectors alone, of a table that both stacks share: where a row stands is seen by the reads."""
+
+    def __init__(self, table: nn.Embedding, owner: str) -> None:
+        nn.Module.__init__(self)
+        self.token = table
+        self.id_axes, self.row_axes = f"b {owner}", f"b {owner} d"
+
+    def forward(self, ids: Tensor, rows: Tensor, tap: Tap) -> Tensor:
+        return tap("token", self.token(tap("ids", ids, self.id_axes, "ids")), self.row_axes)
+
+
+class FeedForward(nn.Module):
+    """Two linear maps without shifts, ReLU between."""
+
+    def __init__(self, width: int, hidden: int, owner: str) -> None:
+        super().__init__()
+        self.norm = NORM(width)
+        self.W_1, self.W_2 = nn.Linear(width, hidden, bias=False), nn.Linear(hidden, width, bias=False)
+        self.row_axes, self.hidden_axes = f"b {owner} d", f"b {owner} f"
+
+    def forward(self, x: Tensor, tap: Tap) -> Tensor:
+        hidden = tap("hidden", self.hidden(self.norm.enter(x, self.row_axes, tap), tap), self.hidden_axes)
+        return self.norm.leave(x, tap("output", self.W_2(hidden), self.row_axes), self.row_axes, tap)
+
+    def hidden(self, x: Tensor, tap: Tap) -> Tensor:
+        return F.relu(tap("before_activation", self.W_1(x), self.hidden_axes))
+
+
+class GatedFeedForward(FeedForward):
+    """A second map, without activation, times the first with it."""
+
+    def __init__(self, width: int, hidden: int, owner: str) -> None:
+        super().__init__(width, hidden, owner)
+        self.W_3 = nn.Linear(width, hidden, bias=False)
+
+    def hidden(self, x: Tensor, tap: Tap) -> Tensor:
+        gate = tap("gate", GELU(tap("before_activation", self.W_1(x), self.hidden_axes)), self.hidden_axes)
+        return gate * tap("linear", self.W_3(x), self.hidden_axes)
+
+
+FEED_FORWARD = {"relu": FeedForward, "gated_gelu": GatedFeedForward}
+
+
+def wiring(place: RelativeBias | None = None) -> Wiring:
+    return Wiring(scaled=False, bias=False, place=place)
+
+
+class EncoderBlock(nn.Module):
+    """Source rows read source rows, then feed-forward."""
+
+    def __init__(self, config: Config, place: RelativeBias) -> None:
+        super().__init__()
+        self.self = SourceSelfAttention(config.d_model, config.heads, NORM, wiring(place))
+        self.ffn = FEED_FORWARD[config.feed_forward](config.d_model, config.d_ff, "s")
+
+    def forward(self, x: Tensor, mask: Readable, tap: Tap) -> Tensor:
+        return self.ffn(self.self(x, mask, tap / "self"), tap / "ffn")
+
+
+class DecoderBlock(nn.Module):
+    """Target rows read target rows, then source memory (where distance says nothing), then feed-forward."""
+
+    def __init__(self, config: Config, place: RelativeBias) -> None:
+        super().__init__()
+        self.self = TargetSelfAttention(config.d_model, config.heads, NORM, wiring(place))
+        self.cross = CrossAttention(config.d_model, config.heads, NORM, wiring())
+        self.ffn = FEED_FORWARD[config.feed_forward](config.d_model, config.d_ff, "t")
+
+    def forward(
+        self, x: Tensor, kept: KeysValues, join: Joining, mask: Readable, memory: KeysValues, memory_mask: Readable, tap: Tap
+    ) -> tuple[Tensor, KeysValues]:
+        x, kept = self.self(x, kept, join, mask, tap / "self")
+        x = self.cross(x, memory, memory_mask, tap / "cross")
+        return self.ffn(x, tap / "ffn"), kept
+
+
+class T5(EncoderDecoder):
+    """Other parts, the encoder-decoder's own way through them."""
+
+    config: Config  # type: ignore[assignment]
+
+    def __init__(self, config: Config, vocabulary: int) -> None:
+        super(EncoderDecoder, self).__init__()
+        self.config = config
+        width, table = config.d_model, nn.Embedding(vocabulary, config.d_model)
+        both, past = (RelativeBias(config.heads, later, config.buckets) for later in (True, False))
+        self.encoder = Stack(Tokens(table, "s"), (EncoderBlock(config, both) for _ in range(config.layers)), RMSNorm(width))
+        self.decoder = Stack(Tokens(table, "t"), (DecoderBlock(config, past) for _ in range(config.layers)), RMSNorm(width))
+        self.head = None if config.tied else nn.Linear(width, vocabulary, bias=False)
+        initialise(self, width)
+        self._begin(table)
+
+    def _begin(self, table: nn.Embedding) -> None:
+        """As published: what scores are not divided by is in W_Q's first weights; a tied table begins at length sqrt(d)."""
+        with torch.no_grad():
+            for attention in self._reads():
+                attention.W_Q.weight.mul_(math.sqrt(self.config.heads / self.config.d_model))
+        if self.config.tied:
+            nn.init.normal_(table.weight)
+
+    def _reads(self) -> Iterator[Any]:
+        return (m for m in self.modules() if isinstance(m, SourceSelfAttention | TargetSelfAttention | CrossAttention))
+
+    def logits(self, x: Tensor, tap: Tap) -> Outputs:
+        """A tied head scores rows that are divided by sqrt(d)."""
+        x = (tap / "decoder")("final", self.decoder.final(x), "b t d")
+        if self.head is not None:
+            return Outputs("next_token", tap("logits", self.head(x), "b t v", "logits"))
+        scores = F.linear(x / math.sqrt(self.config.d_model), self.decoder.embedding.token.weight)
+        return Outputs("next_token", tap("logits", scores, "b t v", "logits"))
