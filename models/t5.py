@@ -28,16 +28,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import Outputs
+from models import Capabilities, Outputs, Spec
+from models.parts import attention, norms
+from models.parts import stack as stack_parts
 from models.parts.attention import CrossAttention, KeysValues, Readable, SourceSelfAttention, TargetSelfAttention, Wiring
+from models.parts.formulas import Formula, p
 from models.parts.norms import RMSNorm, norm_of
 from models.parts.places import RelativeBias
 from models.parts.rows import Joining
 from models.parts.settings import setting
 from models.parts.stack import Embedding, Stack, initialise
 from models.parts.tap import Tap
-from models.transformer import EncoderDecoder
+from models.transformer import CROSS, SOURCE_ROWS, SOURCE_SELF, TARGET_ROWS, TARGET_SELF, EncoderDecoder
 
+STACKS = ("encoder", "decoder")
 NORM = norm_of("pre", "rms")
 GELU = partial(F.gelu, approximate="tanh")
 
@@ -157,8 +161,8 @@ class T5(EncoderDecoder):
     def _begin(self, table: nn.Embedding) -> None:
         """As published: what scores are not divided by is in W_Q's first weights; a tied table begins at length sqrt(d)."""
         with torch.no_grad():
-            for attention in self._reads():
-                attention.W_Q.weight.mul_(math.sqrt(self.config.heads / self.config.d_model))
+            for read in self._reads():
+                read.W_Q.weight.mul_(math.sqrt(self.config.heads / self.config.d_model))
         if self.config.tied:
             nn.init.normal_(table.weight)
 
@@ -172,3 +176,71 @@ class T5(EncoderDecoder):
             return Outputs("next_token", tap("logits", self.head(x), "b t v", "logits"))
         scores = F.linear(x / math.sqrt(self.config.d_model), self.decoder.embedding.token.weight)
         return Outputs("next_token", tap("logits", scores, "b t v", "logits"))
+
+
+def _formulas(config: Config) -> tuple[Formula, ...]:
+    width, norm = config.d_model // config.heads, partial(norms.formulas, norm=NORM)
+    token = rf"x_t = {p('E')}[\mathrm{{id}}_t]"
+    reads = ((SOURCE_SELF, True), (TARGET_SELF, False), (CROSS, None))
+    found = [Formula(f"{stack}.embedding.token", token, "the token’s own vector; no place is added") for stack in STACKS]
+    found += [Formula("parameter.encoder.embedding.token.weight", token, "one learned vector for each vocabulary entry")]
+    for relation, both in reads:
+        place = None if both is None else RelativeBias(config.heads, both, config.buckets)
+        at = relation.path.format(layer="*")
+        found += [*attention.formulas(relation, width, relation is not SOURCE_SELF, wiring(place)), *norm(at)]
+    for stack, output in zip(STACKS, ("encoder.memory", "decoder.final"), strict=True):
+        found += [*_feed_forward_formulas(f"{stack}.layer*.ffn", config.feed_forward), *norm(f"{stack}.layer*.ffn")]
+        found += [Formula(output, f"m_t = {norms.normalised(NORM, 'x_t')}", "each row after the last layer")]
+        found += norms.parameters(f"parameter.{stack}.final", NORM, "m_t", "x_t")
+    return (*found, *_head_formulas(config.tied))
+
+
+def _feed_forward_formulas(at: str, kind: str) -> tuple[Formula, ...]:
+    before, linear = rf"u_t = n_t {p('W_1')}^{{\top}}", rf"l_t = n_t {p('W_3')}^{{\top}}"
+    output = rf"o_t = h_t {p('W_2')}^{{\top}}"
+    gated = (
+        Formula(f"{at}.gate", r"g_t = \operatorname{GELU}(u_t)", "how far each hidden unit is let through"),
+        Formula(f"{at}.linear", linear, "what each hidden unit would give"),
+        Formula(f"{at}.hidden", r"h_t = g_t \odot l_t", "the hidden units of a row, gated"),
+        Formula(f"parameter.{at}.W_3.weight", linear, "learned matrix that makes what is gated"),
+    )
+    plain = (Formula(f"{at}.hidden", r"h_t = \operatorname{ReLU}(u_t)", "the hidden units of a row"),)
+    return (
+        Formula(f"{at}.before_activation", before, "what each hidden unit adds up, before its activation"),
+        *(gated if kind == "gated_gelu" else plain),
+        Formula(f"{at}.output", output, "what the network adds to the row"),
+        Formula(f"parameter.{at}.W_1.weight", before, "learned matrix that makes hidden units"),
+        Formula(f"parameter.{at}.W_2.weight", output, "learned matrix that makes the network’s output"),
+    )
+
+
+def _head_formulas(tied: bool) -> tuple[Formula, ...]:
+    if not tied:
+        return stack_parts.head_formulas(False)
+    scores = rf"z_t = (m_t / \sqrt{{d}}) {p('E')}^{{\top}}"
+    return (Formula("logits", scores, "one score for each vocabulary entry"),)
+
+
+def _build(config: Config, source: Any, target: int) -> nn.Module:
+    if not isinstance(source, int) or source > target:
+        raise ValueError(f"source was given {source} words, target {target}; T5 has one vocabulary, and it is the target's")
+    return T5(config, target)
+
+
+SPEC = Spec(
+    id="t5",
+    name="T5",
+    family="Attention",
+    summary="The encoder–decoder with RMSNorm and a learned bias for each distance, trained to answer text with text.",
+    inventory=("A15",),
+    paper="Raffel et al. 2020, Exploring the Limits of Transfer Learning (T5), arXiv 1910.10683",
+    config=Config,
+    build=_build,
+    relations=(SOURCE_SELF, TARGET_SELF, CROSS),
+    phases=("train", "prefill", "decode"),
+    tasks=("text_to_text",),
+    layers=lambda config: config.layers,
+    check=_check,
+    capabilities=Capabilities(has_source=True, largest_rows=TARGET_ROWS, largest_source=SOURCE_ROWS),
+    formulas=_formulas,
+)

@@ -16,7 +16,9 @@ from models.tasks import BOS, EOS, Example, Task
 from models.tasks.dyck import CLOSES, Dyck
 from models.tasks.language_model import LanguageModel
 from models.tasks.objective import asked, batch, decision_rows, pad, shift
+from models.tasks.one_stream import OneStream
 from models.tasks.pronunciation import Pronunciation
+from models.tasks.spans import RESTORE, SENTINELS, TRANSLATE, TextToText
 from models.tasks.translation import Translation
 
 BATCH = 64
@@ -32,6 +34,13 @@ def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[
         found["exact"] = exact_match(model, task, examples)
     if isinstance(task, Pronunciation):
         found["phone_error_rate"] = phone_error_rate(model, task, examples)
+    if isinstance(task, TextToText):
+        found["translate"] = exact_match(model, task, [e for e in examples if (e.source or ())[:2] == TRANSLATE])
+        found["restore"] = restored(model, task, [e for e in examples if (e.source or ())[:2] == RESTORE])
+    if isinstance(task, OneStream):
+        found["exact_by_clauses"] = {
+            n: exact_match(model, OneStream((n, n)), _of_clauses(n, size // 4, OneStream((n, n)))) for n in CLAUSES
+        }
     if isinstance(task, Dyck):
         found["closers"] = closers(model, task, examples)
     if isinstance(task, Translation):
@@ -54,8 +63,8 @@ def longest(task: Task, seed: int, steps: int, size: int) -> dict[str, int]:
     return {"source": max(len(e.source or ()) for e in seen), "target": max(len(e.target) for e in seen)}
 
 
-def _of_clauses(count: int, size: int) -> list[Example]:
-    return draw_held_out(Translation((count, count)), REPORT_SEED, size)
+def _of_clauses(count: int, size: int, task: Task | None = None) -> list[Example]:
+    return draw_held_out(task or Translation((count, count)), REPORT_SEED, size)
 
 
 def draw_held_out(task: Task, seed: int, size: int) -> list[Example]:
@@ -160,6 +169,23 @@ def best_head(model: nn.Module, task: Translation, relation: Relation, examples:
     shares, _ = aligned(model, task, relation, examples)
     layer, head = divmod(int(shares.argmax()), shares.shape[1])
     return layer, head
+
+
+@torch.no_grad()
+def restored(model: nn.Module, task: TextToText, examples: Sequence[Example]) -> dict[str, float]:
+    """Under teacher forcing, how often the most probable token is the right one: of sentinels (the form of an answer), and of the
+    words between them, of which the text often allows several."""
+    right, rows = {"sentinels": 0, "words": 0}, {"sentinels": 0, "words": 0}
+    for some in _batches(examples):
+        source, target = batch(task, some)
+        shifted = shift(target)
+        outputs, _ = model(Inputs(shifted.inputs, source), model.initial_state(len(some)), OFF)  # type: ignore[operator]
+        hits = outputs.values.argmax(-1) == shifted.labels
+        form = torch.isin(shifted.labels, torch.tensor([task.target.ids[s] for s in SENTINELS]))
+        words = shifted.loss_rows & ~form & (shifted.labels != EOS)
+        for kind, which in (("sentinels", form), ("words", words)):
+            right[kind], rows[kind] = right[kind] + int(hits[which].sum()), rows[kind] + int(which.sum())
+    return {kind: right[kind] / max(1, rows[kind]) for kind in rows}
 
 
 @torch.no_grad()

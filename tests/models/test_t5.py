@@ -22,9 +22,7 @@ def oracle(kind: str, tied: bool) -> T5ForConditionalGeneration:
     bias = {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 64}
     style: dict[str, Any] = {"feed_forward_proj": kind, "tie_word_embeddings": tied, "scale_decoder_outputs": tied}
     style["attn_implementation"] = "eager"
-    made = T5ForConditionalGeneration(
-        T5Config(**sizes, **bias, **style, decoder_start_token_id=0)
-    ).eval()
+    made = T5ForConditionalGeneration(T5Config(**sizes, **bias, **style, decoder_start_token_id=0)).eval()
     if not tied:  # a fresh one shares them all the same
         made.lm_head.weight = nn.Parameter(torch.empty(WORDS, 16))
     for value in made.parameters():
