@@ -86,6 +86,7 @@ const acts = {
   reset: () => frame?.askReset(), resetNow: () => frame?.answerReset(true), keep: () => frame?.answerReset(false),
   startNew: () => location.assign(location.pathname),
   nextTheme: () => actions.nextTheme(), speak: () => speak(document.getElementById(data.ids.LANGUAGE)?.dataset.language ?? ""), retry: () => run.socket.connect(), share: () => share.open(), help: () => help(),
+  architectures: () => frame?.gallery.paged.open(),
 };
 /** A click on the scenario's name marks all of it, so that typing searches. @param {any} field */
 const markAll = (field) => field?.matches?.(`#${data.ids.PRESET}`) && field.selectionStart === field.selectionEnd && field.select();
@@ -128,7 +129,7 @@ run.begin();
 await present(data.ids.STAGE);
 if (replay) /** @type {any} */ (document.getElementById(data.ids.SHARE)).textContent = msg`Recording`;
 frame = new Frame({ actions, ids: data.ids, fields: data.fields });
-listenToKeys(actions, help);
+listenToKeys(actions, help, acts.architectures);
 hints = new Hints(/** @type {HTMLElement} */ (document.getElementById(data.ids.HINTS)), store);
 onPrint(/** @type {HTMLElement} */ (document.getElementById(data.ids.STAGE)), (light) => {
   document.documentElement.setAttribute("data-mantine-color-scheme", light ? "light" : scheme(remembered()));

@@ -7,6 +7,7 @@ that is shown: all fields of all architectures at once would be hundreds of cont
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -18,6 +19,7 @@ from dash.development.base_component import Component
 from app.session.scenario import Policy, Training
 from app.ui import ids
 from app.ui.language import say
+from app.ui.parts import button
 from models import Spec
 
 TITLES = {
@@ -140,9 +142,9 @@ def _step(low: float, high: float) -> float:
 
 
 def gallery(architectures: Sequence[Mapping[str, Any]], specs: Mapping[str, Spec], chosen: str) -> list[Component]:
-    """The architectures by family, each with a small picture of who sees whom; a search where there are many."""
+    """The architectures by family and year, each with a small picture of who sees whom; a search where there are many."""
     families: dict[str, list[Mapping[str, Any]]] = {name: [] for name in FAMILIES}
-    for a in architectures:
+    for a in sorted(architectures, key=lambda a: year(specs[a["id"]])):
         families.setdefault(a["family"], []).append(a)
     group = dmc.RadioGroup(
         id=ids.ARCHITECTURE,
@@ -150,7 +152,9 @@ def gallery(architectures: Sequence[Mapping[str, Any]], specs: Mapping[str, Spec
         children=[_family(name, members, specs, chosen) for name, members in families.items() if members],
         **{"aria-label": say("Architecture")},
     )
-    search = html.Div(id=ids.SEARCH, className="search", hidden=len(architectures) <= MANY)
+    count = say("All {0}", len(architectures))
+    whole = button(count, "architectures", name="link", title=say("All architectures, with their papers (A)"))
+    search = html.Div(whole, id=ids.SEARCH, className="search", hidden=len(architectures) <= MANY)
     none = html.P(say("No architecture has these words."), className="note none-found", hidden=True)
     return [search, group, none]
 
@@ -161,13 +165,23 @@ def _family(name: str, members: Sequence[Mapping[str, Any]], specs: Mapping[str,
     return html.Details([html.Summary([say(name), icons]), *cards], className="fam", open=any(m["id"] == chosen for m in members))
 
 
+YEAR = re.compile(r"\b(19|20)\d\d\b")
+
+
+def year(spec: Spec) -> str:
+    """When its paper came out; of several, the first. Empty where none is named."""
+    found = YEAR.search(spec.paper)
+    return found[0] if found else ""
+
+
 def _card(architecture: Mapping[str, Any], spec: Spec) -> Component:
     """`data-words`: what the search looks through."""
     name, sees, summary = say(architecture["name"]), reads(spec), say(spec.summary)
     words = html.Span([html.B(name), html.I(sees)])
     searched = " ".join([name, architecture["name"], spec.id, sees, say(spec.family), summary, spec.paper]).lower()
     card = dmc.RadioCard([glyph(spec), words], value=architecture["id"], className="arch", withBorder=False)
-    return html.Div(card, className="card", title=summary, **{"data-architecture": spec.id, "data-words": searched})
+    shown = {"data-architecture": spec.id, "data-words": searched, "data-year": year(spec), "data-paper": spec.paper}
+    return html.Div(card, className="card", title=summary, **shown)
 
 
 OWN = {

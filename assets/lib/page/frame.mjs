@@ -24,7 +24,7 @@ export class Frame {
     /** What each control was last told, as text. @type {Map<string, string>} */
     this.told = new Map();
     this.setUp = new SetUp({ actions, described: fields, element: (name) => this.element(name) });
-    this.gallery = new Gallery(this.element("SEARCH"), actions.catalogue.architectures);
+    this.gallery = new Gallery(this.element("SEARCH"), actions.catalogue, (id) => actions.choose(id));
     this.requests = new Requests(this.element("REQUESTS"), () => actions.scenario, () => actions.architecture().capabilities, (requests) => actions.requests(requests), (said) => this.effect(said));
     /** What the last change of an input did, and the moment that it did it at. */
     this.did = { said: "", at: -1 };

@@ -7,8 +7,8 @@ import { keys } from "./text.mjs";
 
 /** @typedef {import("../run/actions.mjs").Actions} Actions */
 
-/** @param {Actions} actions @param {() => void} help @returns {Record<string, () => any>} */
-const table = (actions, help) => {
+/** @param {Actions} actions @param {() => void} help @param {() => any} architectures @returns {Record<string, () => any>} */
+const table = (actions, help, architectures) => {
   const { run } = actions;
   const look = () => actions.world.look;
   return {
@@ -22,14 +22,15 @@ const table = (actions, help) => {
     l: () => run.look({ scale: look().scale === "log" ? "linear" : "log" }),
     "[": () => actions.turn("layer", -1), "]": () => actions.turn("layer", 1),
     "{": () => actions.turn("head", -1), "}": () => actions.turn("head", 1),
+    a: () => architectures(),
     Escape: () => run.look({ lock: null, path: null }),
     "?": help,
   };
 };
 
-/** @param {Actions} actions @param {() => void} help */
-export function listenToKeys(actions, help) {
-  const does = table(actions, help);
+/** @param {Actions} actions @param {() => void} help @param {() => any} architectures */
+export function listenToKeys(actions, help, architectures) {
+  const does = table(actions, help, architectures);
   letGo();
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || event.altKey || typing(event.target)) return;

@@ -10,6 +10,7 @@ export const keys = () => [
   [msg`Space`, msg`Play or pause`],
   ["1 2 3", msg`Move by step, stage, op`],
   ["T P D", msg`Train, Prefill, Decode`],
+  ["A", msg`All architectures`],
   ["B", msg`Play stops here, or does so no more`],
   ["M", msg`Edit the mask, or stop editing`],
   ["L", msg`Linear or logarithmic scale`],

@@ -3,17 +3,23 @@
 
 import { h, set } from "../dom.mjs";
 import { msg } from "../language.mjs";
+import { Architectures } from "./architectures.mjs";
 
 export class Gallery {
   /** @param {HTMLElement} search the place of the search; hidden where there are few
-   * @param {any[]} architectures of the catalogue */
-  constructor(search, architectures) {
+   * @param {{architectures: any[], tasks: any[]}} catalogue @param {(id: string) => any} choose */
+  constructor(search, { architectures, tasks }, choose) {
     this.section = /** @type {HTMLElement} */ (search.closest("section"));
     this.cards = [.../** @type {NodeListOf<HTMLElement>} */ (this.section.querySelectorAll(".card"))];
     this.families = [...this.section.querySelectorAll("details")];
     this.box = h("input", { type: "search", class: "number", placeholder: msg`Find an architecture`, "aria-label": msg`Find an architecture`, oninput: () => this.find(this.box.value), onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e) });
-    search.append(this.box);
-    for (const a of architectures.filter((a) => !a.checkpoints.length)) this.untrained(a.id);
+    search.prepend(this.box);
+    this.paged = new Architectures(this.families, (id) => choose(id));
+    const names = new Map(tasks.map((t) => [t.id, t.name]));
+    for (const { id, checkpoints } of architectures) {
+      if (checkpoints.length) this.card(id)?.setAttribute("data-trained", [...new Set(checkpoints.map((/** @type {any} */ c) => names.get(c.task) ?? c.task))].join(", "));
+      else this.untrained(id);
+    }
     this.chosen = "";
   }
 
@@ -31,7 +37,7 @@ export class Gallery {
   /** @param {string} id */
   show(id) {
     if (id === this.chosen) return;
-    this.chosen = id;
+    this.chosen = this.paged.chosen = id;
     const card = this.card(id);
     const family = card?.closest("details");
     if (family) family.open = true;
