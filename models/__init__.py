@@ -112,12 +112,19 @@ class Outputs:
     class       logits `[b, v]`: one distribution a request, over the task's classes
     frames      logits `[b, s, v]`: one for each source row that the model has, read by CTC
 
-    penalties: scalars by name that training adds to the loss, already weighted.
+    penalties: scalars by name that training adds to the loss, already weighted. lengths: of frames, how many of each request are
+    real `[b]`, where a model has other rows than the source that it was given.
     """
 
     kind: OutputKind
     values: Tensor
     penalties: Mapping[str, Tensor] = field(default_factory=dict)
+    lengths: Tensor | None = None
+
+    def detached(self) -> Outputs:
+        """The same numbers without their graph."""
+        penalties = {name: value.detach() for name, value in self.penalties.items()}
+        return Outputs(self.kind, self.values.detach(), penalties, self.lengths)
 
 
 class State(Protocol):

@@ -167,6 +167,9 @@ def _with_arrays(event: dict[str, Any], arrays: dict[str, dict[str, Any]]) -> di
         )
     if (event.get("train") or {}).get("sources"):
         event["train"]["sources"] = [_rows(columns) for columns in event["train"]["sources"]]
+    train = event.get("train") or {}
+    if train.get("features"):
+        train["features"] = [arrays[f["tensor"]] for f in train["features"]]
     beside = [r["unedited"] for r in event.get("requests", ()) if r["unedited"]]
     for holder in (*event.get("pieces", ()), *event.get("requests", ()), *beside):
         for field, named in holder.items():

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from app.session import inputs
 from app.session.scenario import Scenario, SpecialToken, Word
 from models import Spec
 from models.catalogue import architectures, tasks
-from models.tasks import words_of
+from models.tasks import Features, words_of
 
 
 def requests(before: Scenario, after: Scenario) -> dict[str, Any]:
@@ -42,19 +43,22 @@ def _lost(before: Scenario, after: Scenario, field: str) -> bool:
 
 def _examples(scenario: Scenario) -> list[list[dict[str, Any]]]:
     """The task's own examples, as single requests: nobody typed them."""
-    source = architectures()[scenario.architecture].capabilities.has_source
-    presets = tasks()[scenario.task].presets
-    return [[{"source": list(p.source) if source and p.source is not None else None, "target": list(p.target)}] for p in presets]
+    spec = architectures()[scenario.architecture]
+    empty: dict[str, Any] = {"source": None, "target": [], "features": None}
+    return [[empty | inputs.example(spec, preset)] for preset in tasks()[scenario.task].presets]
 
 
 def _short_enough(scenario: Scenario, spec: Spec) -> bool:
     can = spec.capabilities
-    return all(len(r.target) < can.largest_rows and len(r.source or ()) <= can.largest_source for r in scenario.requests)
+    counts = ((len(r.target), len(r.features or r.source or ())) for r in scenario.requests)
+    return all(target < can.largest_rows and source <= can.largest_source for target, source in counts)
 
 
 def _knows(scenario: Scenario, task: str) -> bool:
     """Whether every word of the requests is in that task's vocabularies. What it would not read at all counts as unknown."""
-    known = tasks()[task]
+    known, old = tasks()[task], tasks()[scenario.task]
+    if isinstance(known.source, Features) or isinstance(old.source, Features) or known.objective != old.objective:
+        return False
     source, target = (_words(t for r in scenario.requests for t in getattr(r, side) or ()) for side in ("source", "target"))
     words = words_of(known)
     return not (words.unknown(source) if words else source) and not known.target.unknown(target)

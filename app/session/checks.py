@@ -48,10 +48,10 @@ def worse(one: Check, other: Check) -> Check:
 def of_update(update: Update) -> list[Check]:
     """Checks on an update, as far as its stages are done."""
     found = []
-    if update.logits is not None:
+    if update.outputs is not None:
         call = Call("forward", update.tape, (0,) * len(update.examples), _lengths(update), 0.0, True)
         found += [_rows_sum([call]), _hidden_weigh_nothing([call]), _finite([update.tape])]
-        found.append(_labels_hidden(update))
+        found += [_labels_hidden(update)] if given.writes(update.scenario) else []
     if update.norms is not None:
         found += [_uncounted_rows(update), _score_gradients(update.tape)]
     return found
@@ -59,11 +59,21 @@ def of_update(update: Update) -> list[Check]:
 
 def on_demand(scenario: Scenario) -> Iterator[Check]:
     """The checks that an analysis measures: pending, or not applicable with the reason."""
+    if not given.writes(scenario):
+        reason = "the whole input is read in one call, and nothing is written"
+        yield Check("cached_equals_full", "cached = full prefix", "does_not_apply", "", "measured", reason)
+        yield Check("no_future_leak", NO_LEAK, "does_not_apply", "", "measured", reason)
+        yield from _alone(scenario)
+        return
     later = relations_that_see_later(scenario)
     reason = f"a row may read a later one in “{', '.join(later)}”, which a cache cannot hold yet" if later else ""
     status: Status = "does_not_apply" if later else "pending"
     yield Check("cached_equals_full", "cached = full prefix", status, "", "measured", reason)
     yield Check("no_future_leak", NO_LEAK, "pending", "", "measured")
+    yield from _alone(scenario)
+
+
+def _alone(scenario: Scenario) -> Iterator[Check]:
     if len(scenario.requests) > 1:
         yield Check("batch_equals_alone", ALONE, "pending", "", "measured")
 
@@ -81,8 +91,8 @@ def _causal(visibility: Visibility, rows: int) -> bool:
 
 
 def _lengths(update: Update) -> tuple[int, ...]:
-    assert update.shifted is not None
-    return tuple(update.shifted.inputs.lengths.tolist())
+    assert update.lesson is not None
+    return tuple(update.lesson.inputs.lengths.tolist())
 
 
 def _weights(call: Call) -> Iterator[tuple[str, Tensor, Tensor | None]]:
@@ -156,26 +166,28 @@ def labels_in_sight(update: Update) -> list[tuple[int, int]]:
 
     Row t must predict the token that row t + 1 is given: it is in sight if some way of reads, a layer each, leads there.
     """
-    assert update.shifted is not None
-    rows = torch.arange(update.shifted.labels.shape[1])
+    assert update.lesson is not None
+    rows = torch.arange(update.lesson.labels.shape[1])
     spec, seen = given.spec_of(update.scenario), given.visibility(update.scenario)
     own = [seen[r.name] for r in spec.relations if r.query == "t" and r.key == "t"]
+    if not given.writes(update.scenario):
+        return []
     if not own or all(_causal(v, len(rows)) for v in dict.fromkeys(own[0])):
         return []
-    valid = update.shifted.inputs.valid.cpu()
+    valid = update.lesson.inputs.valid.cpu()
     sees = torch.eye(len(rows), dtype=torch.bool).expand(len(valid), -1, -1)
     for layer in own[0]:
         reads = (layer.allows(rows[:, None], rows[None, :]) & valid[:, None, :]) | torch.eye(len(rows), dtype=torch.bool)
         sees = (reads.float() @ sees.float()) > 0
     visible = torch.zeros_like(valid)
     visible[:, :-1] = sees.diagonal(1, 1, 2)
-    return [(b, t) for b, t in (visible & update.shifted.loss_rows.cpu()).nonzero().tolist()]
+    return [(b, t) for b, t in (visible & update.lesson.loss_rows.cpu()).nonzero().tolist()]
 
 
 def _labels_hidden(update: Update) -> Check:
     """No counted row may see its own label, as far as the masks go."""
-    assert update.shifted is not None
-    found, count = labels_in_sight(update), int(update.shifted.loss_rows.sum())
+    assert update.lesson is not None
+    found, count = labels_in_sight(update), int(update.lesson.loss_rows.sum())
     claim, measured = "no row sees its own label", f"{count - len(found)} of {count} rows"
     if not found:
         return Check("labels_hidden", claim, "pass", measured, "exact")
@@ -201,10 +213,10 @@ def _finite(tapes: Sequence[Tape]) -> Check:
 
 def _uncounted_rows(update: Update) -> Check:
     """Rows that do not count in the loss send no gradient: d loss / d logits is exactly 0 there."""
-    assert update.shifted is not None
+    assert update.lesson is not None
     path = logits_path(update.tape)
     gradient = update.tape.gradients.get(path or "")
-    out = ~update.shifted.loss_rows
+    out = ~update.lesson.loss_rows
     claim = "rows outside the loss send 0"
     if gradient is None or not bool(out.any()):
         reason = "every row counts in this batch" if gradient is not None else "the logits were not recorded"

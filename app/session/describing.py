@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from app.session.scenario import Scenario
 from models import AXES, State
 from models.parts.tap import FIXED_TYPES, Tape
 from models.parts.visibility import Cell, Visibility
+from models.tasks import Features
 
 
 def relations(scenario: Scenario, heads: dict[str, int]) -> tuple[RelationInfo, ...]:
@@ -37,6 +39,14 @@ def relations(scenario: Scenario, heads: dict[str, int]) -> tuple[RelationInfo, 
         )
         for r in given.spec_of(scenario).relations
     )
+
+
+def task(scenario: Scenario) -> dict[str, Any]:
+    """What the page must know of a task to show it: what is learned, in which phases, from words or from which features."""
+    it = given.task_of(scenario)
+    features = dataclasses.asdict(it.source) if isinstance(it.source, Features) else None
+    phases = list(given.phases_of(scenario))
+    return {"objective": it.objective, "phases": phases, "features": features, "opening": it.opening}
 
 
 def _program(v: Visibility) -> dict[str, Any]:

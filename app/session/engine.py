@@ -162,9 +162,9 @@ class Engine(Moving):
         self.standing.trim()
 
     def _enter(self, command: Enter, watch: Sequence[Selector]) -> Iterator[Event]:
-        here, spec = self.timeline.here, given.spec_of(self.scenario)
-        if command.phase not in spec.phases:
-            allowed = ", ".join(spec.phases)
+        here, spec, phases = self.timeline.here, given.spec_of(self.scenario), given.phases_of(self.scenario)
+        if command.phase not in phases:
+            allowed = ", ".join(phases)
             raise Refused.one("phase", command.phase, allowed, f"{spec.name} has no phase {command.phase!r}; allowed: {allowed}")
         scenario = self.scenario.model_copy(update={"phase": command.phase})
         yield from self._restart(command, _entered(scenario, command.phase, here.place.updates), watch)
@@ -173,9 +173,8 @@ class Engine(Moving):
 
     def _change(self, command: Change, watch: Sequence[Selector]) -> Iterator[Event]:
         if "phase" in command.fields:
-            raise Refused.one(
-                "fields.phase", command.fields["phase"], "the command enter", "The phase is entered, not changed: send enter."
-            )
+            message = "The phase is entered, not changed: send enter."
+            raise Refused.one("fields.phase", command.fields["phase"], "the command enter", message)
         command = command.model_copy(update={"fields": interventions.named_donors(command.fields, self.timeline)})
         yield from self._apply(command, self._changed(command.fields), watch)
 
@@ -187,9 +186,10 @@ class Engine(Moving):
         same = (architecture, task) == (now["architecture"], now["task"])
         if same or not isinstance(architecture, str) or architecture not in architectures():
             return parse({**now, **fields})
-        kept = {k: now[k] for k in ("weights", "seed", "phase", "training", "policy")}
         task = task if "task" in fields or task in architectures()[architecture].tasks else None
         fresh = defaults(architecture, task)
+        keeps = ("weights", "seed", "training", "policy", *(["phase"] if now["phase"] in given.phases_of(fresh) else []))
+        kept = {k: now[k] for k in keeps}
         return parse({**fresh.model_dump(mode="json"), **kept, **carried.requests(self.scenario, fresh), **fields})
 
     def _apply(self, command: Command, scenario: Scenario, watch: Sequence[Selector]) -> Iterator[Event]:

@@ -138,6 +138,10 @@ class RequestView:
 
     logits: of that row, all of them, so that a page can show another policy without asking. log_p: log p of each chosen token
     under the model as it is now, <eos> included (nats, at temperature 1).
+
+    Where nothing is written (a class, masked tokens, CTC): `answers` are (source row, or None for the whole request; the most
+    probable id) of each row that decides, `logits` theirs `[answers, v]`, `candidates` and `choice` those of the first, and
+    `output` what they say together: the class, the words at the masks, what is left of the frames without repetitions and blanks.
     """
 
     source: tuple[Row, ...] | None
@@ -153,11 +157,17 @@ class RequestView:
     log_p: Array | None = None  # [chosen]
     unedited: Unedited | None = None  # None: nothing is edited
     unused: Candidate | None = None  # what the last row of a padded prompt would say, which is padding and never decides
+    answers: tuple[tuple[int | None, int], ...] = ()
+    output: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class TrainRow:
-    """One training row: what it is given, what it must predict, whether it counts, its loss, and d loss / d logits of it."""
+    """One training row: what it is given, what it must predict, whether it counts, its loss, and d loss / d logits of it.
+
+    became: of masked tokens what was done to it: mask, random, kept; "" nothing. For a class or CTC one row stands for the
+    sequence: it is given nothing, and its label is the class, or all labels in order.
+    """
 
     input: str
     label: str
@@ -165,6 +175,7 @@ class TrainRow:
     counts: bool
     loss: float | None
     gradient: float | None
+    became: Literal["", "mask", "random", "kept"] = ""
 
 
 @dataclass(frozen=True)
@@ -181,6 +192,8 @@ class TrainView:
     clip_factor: float | None  # 1.0 = not clipped
     parameter_moves: tuple[tuple[str, float, float], ...] | None = None  # (name, L2 norm of its change, L2 norm before)
     gold: tuple[tuple[tuple[int, int], ...], ...] = ()  # by sequence: gold links (source row, target row), none where not known
+    penalties: tuple[tuple[str, float], ...] = ()  # what the model adds to the loss, by name; part of `loss`
+    features: tuple[Array, ...] | None = None  # by sequence [rows, width], in place of source words
     unedited_loss: float | None = None  # of the same batch and weights without edits and masks of a person; None: there are none
 
 
@@ -211,11 +224,12 @@ class Opened:
     weights: dict[str, Any]  # as they were built: kind trained | random; source: provenance or seed (see Moved.updates)
     parameters: int
     relations: tuple[RelationInfo, ...]
-    vocabulary: dict[str, Any]  # source: words or None, target: words
+    vocabulary: dict[str, Any]  # source: words or None, target: words, specials: of both by side
     device: str
     view: dict[str, Any]
     gold: tuple[Gold | None, ...] = ()
     left: int = 0  # runs that Undo leads back to, once no change of this one is left to take back
+    task: dict[str, Any] = field(default_factory=dict)  # objective, phases, features (width, most, what) or None, opening
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
-from app.session import weights
+from app.session import given, weights
 from app.session.scenario import Scenario
 from app.session.training import clip, draw, make_optimizer
 from models import Inputs
 from models.catalogue import tasks
 from models.parts.tap import OFF
 from models.tasks import Example, Task
-from models.tasks.objective import batch, mean_loss, row_losses, shift
+from models.tasks.objective import Corruption, lesson, total_loss
 
 WARM_UP = 0.05  # of all steps
 
@@ -38,7 +38,8 @@ def fit(
     task, losses = tasks()[scenario.task], []
     for step in range(steps):
         optimizer.param_groups[0]["lr"] = scenario.training.learning_rate * rate(step, steps)
-        loss = loss_of(model, task, draw(task, scenario.seed, step, scenario.training.batch_size))
+        examples = draw(task, scenario.seed, step, scenario.training.batch_size)
+        loss = loss_of(model, task, examples, given.corruption(scenario, str(step)))
         optimizer.zero_grad()
         loss.backward()
         clip(parameters, scenario.training.clip_norm)
@@ -57,10 +58,9 @@ def rate(step: int, steps: int) -> float:
     return (1 + math.cos(math.pi * (step - warm) / (steps - warm))) / 2
 
 
-def loss_of(model: nn.Module, task: Task, examples: list[Example]) -> Tensor:
-    """Mean loss of a batch under teacher forcing, a scalar with its graph (nats per row that counts)."""
-    source, target = batch(task, examples)
-    shifted = shift(target, task.separator)
+def loss_of(model: nn.Module, task: Task, examples: list[Example], corruption: Corruption | None = None) -> Tensor:
+    """What is minimised over a batch, a scalar with its graph: nats per row that counts, and the model's penalties."""
+    taught = lesson(task, examples, corruption)
     state = model.initial_state(len(examples))  # type: ignore[operator]
-    outputs, _ = model(Inputs(shifted.inputs, source), state, OFF)
-    return mean_loss(row_losses(outputs.values, shifted.labels), shifted.loss_rows)
+    outputs, _ = model(Inputs(taught.inputs, taught.source), state, OFF)
+    return total_loss(outputs, taught)[1]

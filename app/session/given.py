@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 
 from app.session.events import Problem, Refused
+from app.session.keyed import number
+from app.session.problems import shorten
 from app.session.scenario import Mask, Scenario, SpecialToken
-from models import Rows, Spec
+from models import Phase, Rows, Spec
 from models.catalogue import architectures, read_config, tasks
 from models.parts.visibility import Cell, Visibility
-from models.tasks import BOS, Example, Special, Task, Token, words_of
-from models.tasks.objective import pad
+from models.tasks import BOS, Example, Special, Task, Token, phases
+from models.tasks.objective import Corruption, source_of
 
 
 def spec_of(scenario: Scenario) -> Spec:
@@ -32,29 +35,54 @@ def tokens(given: Iterable[str | SpecialToken]) -> tuple[Token, ...]:
     return tuple(Special(t.special) if isinstance(t, SpecialToken) else t for t in given)
 
 
+def phases_of(scenario: Scenario) -> tuple[Phase, ...]:
+    """The phases that this architecture has on this task."""
+    return phases(spec_of(scenario).phases, task_of(scenario).objective)
+
+
+def writes(scenario: Scenario) -> bool:
+    """Whether there are target rows: next tokens are written, everything else is said of the source."""
+    return task_of(scenario).objective == "next_token"
+
+
 def source_rows(scenario: Scenario) -> Rows | None:
-    """Source ids of all requests, right-padded `[b, s]`, or None when the architecture reads no source."""
-    vocabulary = words_of(task_of(scenario))
-    if vocabulary is None:
-        return None
-    return pad([vocabulary.encode(tokens(r.source or ())) for r in scenario.requests])
+    """Source rows of all requests, right-padded (`Rows`), or None when the architecture reads no source."""
+    return source_of(task_of(scenario), _examples(scenario))
 
 
 def prompts(scenario: Scenario) -> list[list[int]]:
-    """The target ids that each request begins with: <bos> and what a person typed."""
+    """The target ids that each request begins with: <bos> and what a person typed; none where nothing is written."""
     vocabulary = task_of(scenario).target
+    if not writes(scenario):
+        return [[] for _ in scenario.requests]
     return [[BOS, *vocabulary.encode(tokens(r.target))] for r in scenario.requests]
 
 
+def corruption(scenario: Scenario, purpose: str) -> Corruption:
+    """How a batch of masked tokens is corrupted; the draw follows from seed and purpose."""
+    how = scenario.training
+    return Corruption(str(number(scenario.seed, "mask", purpose)), how.mask_rate, how.mask_hidden, how.mask_replaced)
+
+
 def own_examples(scenario: Scenario) -> list[Example]:
-    """The requests as training examples ("mine"). A request without target words cannot be learned from and is refused."""
+    """The requests as training examples ("mine"). A request without anything to learn is refused."""
+    masked = task_of(scenario).objective == "masked"
     for i, request in enumerate(scenario.requests):
-        if not request.target:
+        if masked and all(isinstance(t, SpecialToken) for t in request.source or ()):
+            message = f"Request {i} has no word to hide. Type one, or train on the task's own batch."
+            raise Refused(Problem(f"requests.{i}.source", shorten(request.source), "1 or more words", message))
+        if not masked and not request.target:
             message = f"Request {i} has no target words to learn. Type its target, or train on the task's own batch."
             raise Refused(Problem(f"requests.{i}.target", [], "1 or more tokens", message))
-    words = [(tokens(r.source) if r.source is not None else None, tokens(r.target)) for r in scenario.requests]
-    links = [g.alignment if g is not None and g.target == t else () for g, (_, t) in zip(gold(scenario), words, strict=True)]
-    return [Example(source, target, own) for (source, target), own in zip(words, links, strict=True)]  # type: ignore[arg-type]
+    known = zip(gold(scenario), _examples(scenario), strict=True)
+    return [replace(e, alignment=g.alignment) if g is not None and g.target == e.target else e for g, e in known]
+
+
+def _examples(scenario: Scenario) -> list[Example]:
+    """The requests as they stand."""
+    both = [(tokens(r.source) if r.source is not None else None, tokens(r.target)) for r in scenario.requests]
+    features = [r.features for r in scenario.requests]
+    return [Example(source, target, (), f) for (source, target), f in zip(both, features, strict=True)]  # type: ignore[arg-type]
 
 
 def gold(scenario: Scenario) -> list[Example | None]:

@@ -151,7 +151,7 @@ def donors(model: nn.Module, scenario: Scenario) -> dict[TapEdit, Record]:
 
 
 def _read(model: nn.Module, scenario: Scenario, donor: Donor, field: str) -> Tape:
-    device, request = next(model.parameters()).device, Request(source=donor.source, target=donor.target)
+    device, request = next(model.parameters()).device, Request(source=donor.source, target=donor.target, features=donor.features)
     alone = scenario.model_copy(update={"requests": (request,), "masks": donor.masks, "edits": ()})
     source, recorder = given.source_rows(alone), Recorder()
     inputs = Inputs(pad(given.prompts(alone)).to(device), source and source.to(device), given.visibility(alone))
@@ -205,7 +205,8 @@ def _tokens_read(field: str, moment: Moment, b: int, timeline: Timeline) -> dict
     request = scenario.requests[b].model_dump(mode="json")
     wrote = [{"special": words[i]} if words[i] in SPECIALS else words[i] for i in written]
     masks = [m.model_dump(mode="json") for m in scenario.masks]
-    return {"source": request["source"], "target": [*request["target"], *wrote], "masks": masks}
+    tokens = {"source": request["source"], "target": [*request["target"], *wrote], "features": request["features"]}
+    return {**tokens, "masks": masks}
 
 
 # ---- refusals
@@ -255,7 +256,7 @@ def _donor_problems(field: str, edit: TapEdit, donor: Donor, tap: TapInfo) -> It
         yield Problem(f"{field}.donor.row", donor.row, "null, where the edit names no row", message)
         return
     row = named if donor.row is None else donor.row
-    rows = len(donor.source or ()) if (axis or "")[:1] == "s" else len(donor.target) + 1
+    rows = len(donor.features or donor.source or ()) if (axis or "")[:1] == "s" else len(donor.target) + 1
     if row is not None and row >= rows:
         what = "source" if (axis or "")[:1] == "s" else "target"
         message = f"The donor of {edit.path} is too short: it has {rows} {what} rows, row {row} is not among them."

@@ -8,14 +8,26 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from app.session.fit import loss_of
 from app.session.training import draw
-from models import Inputs, Relation, Rows, Spec
+from models import Inputs, Outputs, Relation, Rows, Spec
 from models.parts.tap import OFF, Recorder
 from models.tasks import BOS, EOS, Example, Task
 from models.tasks.dyck import CLOSES, Dyck
 from models.tasks.language_model import LanguageModel
-from models.tasks.objective import asked, batch, decision_rows, pad, shift
+from models.tasks.objective import (
+    Corruption,
+    Lesson,
+    asked,
+    batch,
+    collapse,
+    deciding,
+    decision_rows,
+    lesson,
+    losses,
+    mean_loss,
+    pad,
+    shift,
+)
 from models.tasks.one_stream import OneStream
 from models.tasks.pronunciation import Pronunciation
 from models.tasks.spans import RESTORE, SENTINELS, TRANSLATE, TextToText
@@ -30,7 +42,10 @@ def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[
     """Everything that applies to this task, over `size` held-out examples. Plain data, for a checkpoint's provenance."""
     examples = draw_held_out(task, REPORT_SEED, size)
     found: dict[str, Any] = {"validation_loss": validation_loss(model, task, examples), "examples": size}
-    if task.source is not None or task.separator is not None:
+    if task.objective != "next_token":
+        found |= said(model, task, examples)
+        found |= hops(model, task, spec, examples)
+    elif task.source is not None or task.separator is not None:
         found["exact"] = exact_match(model, task, examples)
     if isinstance(task, Pronunciation):
         found["phone_error_rate"] = phone_error_rate(model, task, examples)
@@ -60,7 +75,8 @@ def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[
 def longest(task: Task, seed: int, steps: int, size: int) -> dict[str, int]:
     """The most source and target words in any sentence of so many updates' batches: what the model was trained on."""
     seen = [e for step in range(steps) for e in draw(task, seed, step, size)]
-    return {"source": max(len(e.source or ()) for e in seen), "target": max(len(e.target) for e in seen)}
+    target = max(len(e.target) for e in seen) if task.objective == "next_token" else 0  # else there is no target row
+    return {"source": max(len(e.features or e.source or ()) for e in seen), "target": target}
 
 
 def _of_clauses(count: int, size: int, task: Task | None = None) -> list[Example]:
@@ -77,8 +93,55 @@ def _batches(examples: Sequence[Example]) -> list[list[Example]]:
 
 @torch.no_grad()
 def validation_loss(model: nn.Module, task: Task, examples: Sequence[Example]) -> float:
-    """Mean over examples of the mean loss of their batch, in nats per row that counts."""
-    return sum(float(loss_of(model, task, b)) * len(b) for b in _batches(examples)) / len(examples)
+    """Mean over examples of the mean loss of their batch, in nats per row that counts, without a model's penalties."""
+    total = 0.0
+    for some in _batches(examples):
+        outputs, taught = answered(model, task, some)
+        total += float(mean_loss(losses(outputs, taught), taught.loss_rows)) * len(some)
+    return total / len(examples)
+
+
+def answered(model: nn.Module, task: Task, examples: list[Example]) -> tuple[Outputs, Lesson]:
+    """What the model says of a batch, and what it should. Words are hidden the same way each time."""
+    taught = lesson(task, examples, Corruption("held_out"))
+    outputs, _ = model(Inputs(taught.inputs, taught.source), model.initial_state(len(examples)), OFF)  # type: ignore[operator]
+    return outputs, taught
+
+
+@torch.no_grad()
+def said(model: nn.Module, task: Task, examples: Sequence[Example]) -> dict[str, float]:
+    """How much is said right where nothing is written: the share of classes ("accuracy"), of hidden, replaced and kept words
+    ("masked_accuracy"), of whole CTC strings ("exact")."""
+    right = count = 0
+    for some in _batches(examples):
+        outputs, taught = answered(model, task, some)
+        best = outputs.values.argmax(-1)
+        if outputs.kind == "frames":
+            rows = deciding(outputs, taught.rows)
+            texts = [collapse(best[b, : len(r)].tolist()) for b, r in enumerate(rows)]
+            right += sum(t == task.target.encode(e.target) for t, e in zip(texts, some, strict=True))
+        else:
+            right += int(((best.view(taught.labels.shape) == taught.labels) & taught.loss_rows).sum())
+        count += int(taught.loss_rows.sum())
+    names = {"class": "accuracy", "masked": "masked_accuracy", "ctc": "exact"}
+    return {names[task.objective]: right / count}
+
+
+@torch.no_grad()
+def hops(model: nn.Module, task: Task, spec: Spec, examples: Sequence[Example]) -> dict[str, float]:
+    """Where an architecture has hops: the mean cosine of two of a request's rows of weights, over all pairs ("hop_cosine")."""
+    relation = next((r for r in spec.relations if r.query == "r"), None)
+    if relation is None:
+        return {}
+    found = []
+    for some in _batches(examples):
+        recorder, taught = Recorder(), lesson(task, some)
+        model(Inputs(taught.inputs, taught.source), model.initial_state(len(some)), recorder)  # type: ignore[operator]
+        rows = recorder.tape.finish().records[f"{relation.path.format(layer=0)}.weights"].value[:, 0]
+        rows = rows / rows.norm(dim=-1, keepdim=True)
+        pairs = torch.triu(torch.ones(rows.shape[1], rows.shape[1], dtype=torch.bool), 1)
+        found.append((rows @ rows.transpose(1, 2))[:, pairs].flatten())
+    return {"hop_cosine": float(torch.cat(found).mean())} if found[0].numel() else {}
 
 
 @torch.no_grad()

@@ -51,6 +51,8 @@ class Moving(Told):
             message = "In training the next token is given, not chosen. Go to Decode to choose one."
         elif place.stage == "choose":
             message = "A token was chosen already in this step. Step to read it, or go back."
+        elif not given.writes(place.scenario):
+            message = "Here a decision is not fed back, so there is nothing to choose. Change the input instead."
         elif place.phase == "prefill" and not place.step:
             message = "Nothing was read yet, so there is no distribution. Step first."
         if message:
@@ -67,6 +69,8 @@ class Moving(Told):
             raise Refused.one("kind", command.kind, "back, go, undo", message)
         if self.ended:
             message = "Every request has ended. Go back to choose another token, or reset the run."
+            if not given.writes(place.scenario):
+                message = "The whole input was read in one call, and nothing is written. Change the input, or go back."
             raise Refused.one("kind", command.kind, "back, go, reset", message)
         self._dirty = True
         if place.phase == "prefill" and not place.step:

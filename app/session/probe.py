@@ -12,6 +12,8 @@ from app.session.events import Schema
 from app.session.scenario import Scenario
 from models import Inputs, Rows
 from models.parts.tap import Record, Recorder, Tape
+from models.tasks import Features
+from models.tasks.objective import pad_features
 
 
 def probe(model: nn.Module, scenario: Scenario, device: torch.device) -> tuple[Schema, dict[str, int], dict[str, int]]:
@@ -19,20 +21,29 @@ def probe(model: nn.Module, scenario: Scenario, device: torch.device) -> tuple[S
 
     Masks of the scenario are left aside.
     """
-    spec, task = given.spec_of(scenario), given.task_of(scenario)
-    two = Rows(torch.ones(1, 2, dtype=torch.int64, device=device), torch.tensor([2], device=device))
+    spec = given.spec_of(scenario)
     recorder = Recorder(gradients=True)
-    inputs = Inputs(two, None if task.source is None else two)
-    outputs, _ = model(inputs, model.initial_state(1), recorder)  # type: ignore[operator]
+    outputs, _ = model(_small(scenario, device), model.initial_state(1), recorder)  # type: ignore[operator]
     tape = recorder.tape.finish()
-    reached = _backward(model, outputs.values, tape)
+    reached = _backward(model, outputs.values.sum() + sum(outputs.penalties.values()), tape)
     model.zero_grad()
     heads = {r.name: _heads(tape.records, r.path) for r in spec.relations}
     sizes = {axis: size for axis, size in tape.sizes.items() if axis.rstrip("'") not in ("b", "s", "t")}
     return describing.schema(tape, model, scenario, reached), heads, sizes
 
 
-def _backward(model: nn.Module, outputs: Tensor, tape: Tape) -> dict[str, int]:
+def _small(scenario: Scenario, device: torch.device) -> Inputs:
+    """Two rows of each owner that the task has. Features are the first request's own: a picture has a size of its own."""
+    task = given.task_of(scenario)
+    two = Rows(torch.ones(1, 2, dtype=torch.int64, device=device), torch.tensor([2], device=device))
+    none = Rows(two.values[:, :0], two.lengths - 2)
+    source = None if task.source is None else two
+    if isinstance(task.source, Features):
+        source = pad_features([scenario.requests[0].features or ()], task.source.width).to(device)
+    return Inputs(two if given.writes(scenario) else none, source)
+
+
+def _backward(model: nn.Module, total: Tensor, tape: Tape) -> dict[str, int]:
     """Run a backward pass: where in it each tap is reached (0 first), and the last one before a parameter's gradient is whole."""
     reached: dict[str, int] = {}
 
@@ -40,7 +51,7 @@ def _backward(model: nn.Module, outputs: Tensor, tape: Tape) -> dict[str, int]:
         return lambda _: reached.__setitem__(f"parameter.{name}", len(tape.gradients) - 1)
 
     hooks = [p.register_post_accumulate_grad_hook(hook(name)) for name, p in model.named_parameters()]
-    outputs.sum().backward()
+    total.backward()
     for handle in hooks:
         handle.remove()
     return reached | {path: i for i, path in enumerate(tape.gradients)}

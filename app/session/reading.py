@@ -18,10 +18,10 @@ from torch import Tensor, nn
 from app.session import given, interventions, policy
 from app.session.scenario import Scenario
 from app.session.timeline import Ending, Written
-from models import Inputs, State
+from models import Inputs, Outputs, State
 from models.parts.tap import OFF, Editor, Recorder, Tap, Tape
-from models.tasks import EOS
-from models.tasks.objective import decision_rows, pad
+from models.tasks import EOS, MASK, words_of
+from models.tasks.objective import deciding, decision_rows, pad
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class Reading:
     unedited: the same rows beside it without a person's edits and masks, unrecorded; only where it is recorded and there are any.
     decisions: of each decision so far the logits it was made from, `[b, v]`; log_p: by request, log p of each token chosen.
     unused: logits of the prompt's physical last row `[b, v]`, which is padding in a shorter request.
+    said: where nothing is written, what the one call gave; deciding: then the source rows that decide, by request.
     """
 
     def __init__(self, model: nn.Module, scenario: Scenario, device: torch.device, *, record: bool = True) -> None:
@@ -60,7 +61,10 @@ class Reading:
         self.visibility = given.visibility(scenario)
         self.state: State = model.initial_state(len(self.prompts))  # type: ignore[operator]
         self.logits: Tensor | None = None  # of each request's decision row, [b, v]
-        self.encoded = self.source is None
+        self.writes = given.writes(scenario)
+        self.encoded = self.source is None or not self.writes  # apart from what is written, one call reads all
+        self.said: Outputs | None = None
+        self.deciding: list[list[int | None]] = [[] for _ in self.prompts]
         self.memory = self.state  # what a full-prefix call begins with: the encoded source, or nothing
         self.decisions: list[Tensor] = []
         self.log_p: list[list[float]] = [[] for _ in self.prompts]
@@ -78,10 +82,10 @@ class Reading:
         return call
 
     def prefill(self) -> Call:
-        """All prompt rows in one call; the last valid row of each request decides (000 0x0B.4)."""
+        """All prompt rows in one call; the last valid row of each request decides (000 0x0B.4). Or the whole source."""
         if self.unedited is not None:
             self.unedited.prefill()
-        return self._read(self.prompts, prompt=True)
+        return self._read(self.prompts, prompt=True) if self.writes else self._whole()
 
     def decode(self, written: tuple[Written, ...], decided: int) -> Call:
         """Read what the `decided`-th decision wrote: one new row a request that goes on, or every known row (full prefix)."""
@@ -104,15 +108,31 @@ class Reading:
         if self.unedited is not None:
             self.unedited.decided(written, number)
 
+    def _whole(self) -> Call:
+        assert self.source is not None
+        call, self.said = self._call("read", self.prompts, self.memory, with_source=True)
+        words = words_of(given.task_of(self.scenario))
+        hidden = words.specials.index(MASK) if words is not None and MASK in words.specials else None
+        self.deciding = deciding(self.said, self.source.to(self.device), hidden)
+        return call
+
+    def answers(self, b: int) -> Tensor | None:
+        """Where nothing is written: the logits of the rows that decide in request b, `[rows, v]`; None before they are read."""
+        if self.said is None:
+            return None
+        rows, values = self.deciding[b], self.said.values[b]
+        return values[None] if rows == [None] else values[[r for r in rows if r is not None]]
+
     def _read(self, rows: list[list[int]], *, anew: bool = False, prompt: bool = False) -> Call:
-        call, logits = self._call("read", rows, self.memory if anew else self.state)
+        call, outputs = self._call("read", rows, self.memory if anew else self.state)
+        logits = outputs.values
         decides = decision_rows(torch.tensor(call.lengths, device=self.device))
         new = logits[torch.arange(len(rows), device=self.device), decides.clamp(min=0)]
         self.logits = new if self.logits is None else torch.where((decides >= 0)[:, None], new, self.logits)
         self.unused = logits[:, -1].clone() if prompt and len(set(call.lengths)) > 1 else None
         return call
 
-    def _call(self, stage: str, rows: list[list[int]], state: State, *, with_source: bool = False) -> tuple[Call, Tensor]:
+    def _call(self, stage: str, rows: list[list[int]], state: State, *, with_source: bool = False) -> tuple[Call, Outputs]:
         starts = tuple(state.lengths.tolist())
         target = pad(rows)
         source = self.source.to(self.device) if with_source and self.source is not None else None
@@ -126,7 +146,7 @@ class Reading:
             torch.cuda.synchronize(self.device)
         ms = (time.perf_counter() - began) * 1e3
         whole = all(s == 0 for s in starts)
-        return Call(stage, tape.finish(), starts, tuple(target.lengths.tolist()), ms, whole), outputs.values
+        return Call(stage, tape.finish(), starts, tuple(target.lengths.tolist()), ms, whole), outputs
 
 
 def ops(tape: Tape) -> tuple[str, ...]:

@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
-from torch import Tensor
 
-from app.session import given, interventions, policy, trace
+from app.session import given, interventions, policy, said, trace
 from app.session.checks import logits_path
-from app.session.events import Candidate, RequestView, Row, RowState, TrainRow, TrainView, Unedited
+from app.session.events import Array, Candidate, RequestView, Row, RowState, TrainRow, TrainView, Unedited
 from app.session.reading import Call, Reading
+from app.session.said import PADDING, distribution
 from app.session.scenario import Scenario
 from app.session.timeline import Place, Written
 from app.session.updating import Update
-from models.tasks import SPECIALS, UNK, Special, Token, Vocabulary, words_of
-
-CANDIDATES = 8
-PADDING = Row(SPECIALS[0], 0, "padded", "special")
+from models.tasks import SPECIALS, UNK, Features, Special, Token, Vocabulary, words_of
+from models.tasks.objective import FATES, opened
 
 
 def requests(place: Place, reading: Reading, newest: Call | None, would: dict[tuple[int, int], int]) -> tuple[RequestView, ...]:
@@ -35,18 +33,17 @@ def _request(
 ) -> RequestView:
     scenario, task = place.scenario, given.task_of(place.scenario)
     request = scenario.requests[b]
-    source = None
+    if not reading.writes:
+        return said.request(scenario, reading, b, _source_rows(scenario, reading, b))
     words = words_of(task)
-    if words is not None and reading.source is not None:
-        state: RowState = "known" if reading.encoded else "unknown"
-        source = _typed_rows(given.tokens(request.source or ()), words, state, reading.source.values.shape[1])
+    source = _source_rows(scenario, reading, b)
     read = int(reading.state.lengths[b])
     target = _target_rows(place, reading, newest, b, written, read, would)
     candidates: tuple[Candidate, ...] = ()
     rest, choice = 0.0, None
     if reading.logits is not None and not written.finished and policy.readable(reading.logits[b]):
         taken = written.ids[-1] if place.stage == "choose" else None
-        candidates, rest, choice = _distribution(scenario, reading.logits[b], task.target, len(written.ids), b, taken)
+        candidates, rest, choice = distribution(scenario, reading.logits[b], task.target, len(written.ids), b, taken)
     unknown = words.unknown(given.tokens(request.source or ())) if words else []
     unknown += task.target.unknown(given.tokens(request.target))
     row = None if choice is None else read - 1
@@ -66,6 +63,21 @@ def _request(
         _unedited(scenario, reading, b, None if choice is None else len(written.ids) - (place.stage == "choose")),
         _unused(scenario, reading, b, task.target),
     )
+
+
+def _source_rows(scenario: Scenario, reading: Reading, b: int) -> tuple[Row, ...] | None:
+    """A request's source: the words that were typed, or rows of numbers by their places."""
+    if reading.source is None:
+        return None
+    task, request = given.task_of(scenario), scenario.requests[b]
+    whole = reading.writes or reading.said is not None  # one call that reads all has read nothing before
+    state: RowState = "known" if reading.encoded and whole else "unknown"
+    if isinstance(task.source, Features):
+        most = max(len(r.features or ()) for r in scenario.requests)
+        return said.places(scenario, len(request.features or ()), most, state)
+    words = words_of(task)
+    assert words is not None
+    return _typed_rows(opened(task, given.tokens(request.source or ())), words, state, reading.source.values.shape[1])
 
 
 def _unedited(scenario: Scenario, reading: Reading, b: int, step: int | None) -> Unedited | None:
@@ -135,21 +147,6 @@ def _target_rows(
     return tuple(rows)
 
 
-def _distribution(
-    scenario: Scenario, logits: Tensor, vocabulary: Vocabulary, step: int, b: int, taken: int | None
-) -> tuple[tuple[Candidate, ...], float, int]:
-    """The largest candidates, what the others have together, and what is taken: by the policy, or already (`taken`)."""
-    plain = policy.tempered(logits, scenario.policy)
-    after = policy.cut(plain, scenario.policy)
-    choice = policy.choose(logits, scenario.policy, scenario.seed, step, b) if taken is None else taken
-    ids = plain.topk(min(CANDIDATES, len(plain))).indices.tolist()
-    if choice not in ids:
-        ids[-1] = choice
-    numbers = zip(ids, logits[ids].tolist(), plain[ids].tolist(), after[ids].tolist(), strict=True)
-    shown = tuple(Candidate(i, vocabulary.words[i], *rest) for i, *rest in numbers)
-    return shown, max(0.0, 1.0 - sum(c.probability for c in shown)), choice
-
-
 def train(update: Update) -> TrainView:
     """The update in progress, as far as its stages are done."""
     loss = None if update.loss is None else float(update.loss.detach())
@@ -158,28 +155,38 @@ def train(update: Update) -> TrainView:
     rows, sources = _train_rows(update), _train_sources(update)
     moves = None if update.moves is None else tuple(update.moves)
     factor, beside, gold = update.clip_factor, update.unedited_loss, tuple(e.alignment for e in update.examples)
-    return TrainView(update.number, sources, rows, loss, norms, activations, update.norm, factor, moves, gold, beside)
+    added = () if update.outputs is None or update.loss is None else update.outputs.penalties.items()
+    penalties = tuple((name, float(value.detach())) for name, value in added)
+    more = (moves, gold, penalties, _train_features(update), beside)
+    return TrainView(update.number, sources, rows, loss, norms, activations, update.norm, factor, *more)
 
 
 def _train_rows(update: Update) -> tuple[tuple[TrainRow, ...], ...]:
-    s = update.shifted
+    s, task = update.lesson, given.task_of(update.scenario)
     if s is None:
         return ()
-    words = given.task_of(update.scenario).target.words
-    nothing = [[None] * s.labels.shape[1]] * s.labels.shape[0]
+    counts = s.loss_rows
+    nothing = [[None] * counts.shape[1]] * counts.shape[0]
     gradient = update.tape.gradients.get(logits_path(update.tape) or "")
+    if task.objective in ("class", "ctc"):  # one row stands for the sequence
+        inputs, valid = [[""]] * len(counts), counts.tolist()
+        labels = [[" ".join(map(str, e.target))] for e in update.examples]
+    else:
+        words = task.target.words
+        inputs, labels = ([[words[i] for i in row] for row in ids.tolist()] for ids in (s.rows.values, s.labels))
+        valid = s.rows.valid.tolist()
+    fates = [[""] * counts.shape[1]] * len(counts) if s.became is None else [[FATES[i] for i in r] for r in s.became.tolist()]
     columns = (
-        s.inputs.values.tolist(),
-        s.labels.tolist(),
-        s.inputs.valid.tolist(),
-        s.loss_rows.tolist(),
+        inputs,
+        labels,
+        valid,
+        counts.tolist(),
         nothing if update.losses is None else update.losses.detach().tolist(),
-        nothing if gradient is None else gradient.norm(dim=-1).tolist(),
+        nothing if gradient is None else gradient.reshape(*counts.shape, -1).norm(dim=-1).tolist(),
+        fates,
     )
-    return tuple(
-        tuple(TrainRow(words[i], words[label], *rest) for i, label, *rest in zip(*request, strict=True))
-        for request in zip(*columns, strict=True)
-    )
+    requests = zip(*columns, strict=True)
+    return tuple(tuple(TrainRow(*row) for row in zip(*request, strict=True)) for request in requests)
 
 
 def _activation_norms(update: Update) -> tuple[tuple[str, float], ...]:
@@ -191,14 +198,28 @@ def _activation_norms(update: Update) -> tuple[tuple[str, float], ...]:
 
 
 def _train_sources(update: Update) -> tuple[tuple[Row, ...], ...] | None:
-    vocabulary = words_of(given.task_of(update.scenario))
-    if vocabulary is None or update.source is None:
+    task, lesson = given.task_of(update.scenario), update.lesson
+    if lesson is None or lesson.source is None:
         return None
-    width = update.source.values.shape[1]
-    rows = [_typed_rows(e.source or (), vocabulary, "known", width) for e in update.examples]
+    width, lengths = lesson.source.values.shape[1], lesson.source.lengths.tolist()
+    if isinstance(task.source, Features):
+        rows = [said.places(update.scenario, n, width, "known") for n in lengths]
+    elif lesson.became is not None:  # what became of the words is what the model is given
+        rows = [said.corrupted(ids, n, task) for ids, n in zip(lesson.source.values.tolist(), lengths, strict=True)]
+    else:
+        words = words_of(task)
+        assert words is not None
+        rows = [_typed_rows(opened(task, e.source or ()), words, "known", width) for e in update.examples]
     if update.scenario.training.batch == "mine":
         return tuple(rows)
     return tuple(tuple(replace(r, origin="task") if r.state == "known" else r for r in one) for one in rows)
+
+
+def _train_features(update: Update) -> tuple[Array, ...] | None:
+    source = None if update.lesson is None else update.lesson.source
+    if source is None or not source.values.is_floating_point():
+        return None
+    return tuple(trace.array(v[:n], "f32") for v, n in zip(source.values, source.lengths.tolist(), strict=True))
 
 
 def unknown_words(scenario: Scenario) -> list[str]:

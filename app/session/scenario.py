@@ -15,11 +15,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from app.session import inputs
 from app.session.events import Problem, Refused
 from app.session.problems import refused, shorten
 from models import Phase, Spec
 from models.catalogue import architectures, read_config, tasks
-from models.tasks import Task
+from models.tasks import Task, phases
 
 VERSION: Literal[1] = 1
 MAX_TOKENS = 512  # of any architecture; each says how many rows it holds (`Capabilities`)
@@ -27,6 +28,7 @@ MAX_REQUESTS = 8
 MAX_CELLS = 4096
 MAX_READS = 16_000_000  # cells of all maps of one run together: what a run records stays below some 150 MB
 MAX_WORD = 500
+MAX_WIDTH = 256  # numbers of one row of features
 
 
 class _Value(BaseModel):
@@ -36,7 +38,7 @@ class _Value(BaseModel):
 class SpecialToken(_Value):
     """A special token chosen as a token. The same characters typed as text are a word."""
 
-    special: Literal["<pad>", "<bos>", "<eos>", "<unk>"]
+    special: Literal["<pad>", "<bos>", "<eos>", "<unk>", "<mask>", "<cls>"]
 
 
 def _printable(word: str) -> str:
@@ -52,11 +54,20 @@ Word = Annotated[str, Field(min_length=1, max_length=MAX_WORD), AfterValidator(_
 Tokens = Annotated[tuple[Word | SpecialToken, ...], Field(max_length=MAX_TOKENS)]
 
 
+Line = Annotated[tuple[Annotated[float, Field(ge=0, le=1)], ...], Field(max_length=MAX_WIDTH)]
+Lines = Annotated[tuple[Line, ...], Field(max_length=MAX_TOKENS)]
+
+
 class Request(_Value):
-    """One request: what is read from (`source`, only for architectures that have one) and the known target rows after <bos>."""
+    """One request: what is read from (`source`, only for architectures that have one) and the known target rows after <bos>.
+
+    features: in place of source words rows of numbers, where the task reads those. target: where nothing is written (a class,
+    CTC), the label to learn.
+    """
 
     source: Tokens | None = None
     target: Tokens = ()
+    features: Lines | None = None
 
 
 RowNumber = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
@@ -96,6 +107,7 @@ class Donor(_Value):
     target: Tokens = ()
     masks: Annotated[tuple[Mask, ...], Field(max_length=64)] = ()
     row: Annotated[int, Field(ge=0)] | None = None
+    features: Lines | None = None
 
 
 class TapEdit(_Value):
@@ -116,6 +128,9 @@ class Training(_Value):
     clip_norm: Annotated[float, Field(gt=0, le=1e6)] | None = 1.0
     batch_size: Annotated[int, Field(ge=1, le=64)] = 3
     batch: Literal["task", "mine"] = "task"
+    mask_rate: Annotated[float, Field(gt=0, le=1)] = 0.15  # of masked tokens: the share of words to say again
+    mask_hidden: Annotated[float, Field(ge=0, le=1)] = 0.8  # of these: become <mask>
+    mask_replaced: Annotated[float, Field(ge=0, le=1)] = 0.1  # become another word; the rest stays
 
 
 class Policy(_Value):
@@ -159,8 +174,8 @@ def parse(data: Any) -> Scenario:
 
 
 def _with_requests(data: Any) -> Any:
-    """A scenario without requests reads its task's first example."""
-    if not isinstance(data, dict) or "requests" in data:
+    """A scenario without requests reads its task's first example, one without a phase the last that its task has."""
+    if not isinstance(data, dict) or ("requests" in data and "phase" in data):
         return data
     named = [data.get(field, Scenario.model_fields[field].default) for field in ("architecture", "task")]
     if not all(isinstance(name, str) for name in named):
@@ -168,13 +183,7 @@ def _with_requests(data: Any) -> Any:
     spec, task = architectures().get(named[0]), tasks().get(named[1])
     if spec is None or task is None:
         return data
-    return {**data, "requests": [_example(spec, task)]}
-
-
-def _example(spec: Spec, task: Task) -> dict[str, Any]:
-    preset = task.presets[0]
-    request = {"source": preset.source, "target": preset.target}
-    return request if spec.capabilities.has_source else {"target": request["target"]}
+    return {"requests": [inputs.example(spec, task.presets[0])], "phase": phases(spec.phases, task.objective)[-1], **data}
 
 
 def _one_of(field: str, given: Any, allowed: Iterable[str], wrong: str) -> Problem:
@@ -199,16 +208,26 @@ def _conflicts(scenario: Scenario) -> Iterator[Problem]:
     if scenario.task not in spec.tasks:
         yield _one_of("task", scenario.task, spec.tasks, f"{spec.name} has no task {scenario.task!r}")
         return  # its requests belong to another task
-    if scenario.phase not in spec.phases:
-        yield _one_of("phase", scenario.phase, spec.phases, f"{spec.name} has no phase {scenario.phase!r}")
+    task = tasks()[scenario.task]
+    may = phases(spec.phases, task.objective)
+    if scenario.phase not in may:
+        yield _one_of("phase", scenario.phase, may, f"{spec.name} has no phase {scenario.phase!r} on this task")
     if config is not None:
         yield from _size_problems(scenario, spec, config)
     layers = None if config is None else spec.layers(config)
     yield from _mask_problems("masks", scenario.masks, spec, layers)
     for i, request in enumerate(scenario.requests):
-        yield from _request_problems(f"requests.{i}", request, spec)
+        yield from inputs.problems(f"requests.{i}", request, spec, task)
+    yield from _share_problems(scenario.training)
     for i, edit in enumerate(scenario.edits):
-        yield from _edit_problems(f"edits.{i}", edit, spec, layers)
+        yield from _edit_problems(f"edits.{i}", edit, spec, task, layers)
+
+
+def _share_problems(training: Training) -> Iterator[Problem]:
+    both = training.mask_hidden + training.mask_replaced
+    if both > 1 + 1e-9:
+        message = f"training.mask_hidden and training.mask_replaced make {both:g} together; allowed: up to 1."
+        yield Problem("training.mask_replaced", training.mask_replaced, f"at most {1 - training.mask_hidden:g}", message)
 
 
 def _mask_problems(field: str, masks: tuple[Mask, ...], spec: Spec, layers: int | None) -> Iterator[Problem]:
@@ -228,25 +247,13 @@ def _mask_problems(field: str, masks: tuple[Mask, ...], spec: Spec, layers: int 
         yield Problem(field, list(place), "one mask a relation and layer", f"{field} names {place} twice; keep one of the two")
 
 
-def _request_problems(where: str, request: Request | Donor, spec: Spec) -> Iterator[Problem]:
-    can, field = spec.capabilities, f"{where}.source"
-    if not can.has_source and request.source is not None:
-        yield Problem(field, shorten(request.source), "null", f"{spec.name} reads no source; leave {field} out")
-    if can.has_source and not request.source:
-        yield Problem(field, request.source, f"1 to {can.largest_source} tokens", f"{field} is empty; type a source sentence")
-    elif can.has_source and len(request.source or ()) > can.largest_source:
-        yield _too_many(field, len(request.source or ()), f"at most {can.largest_source} tokens")
-    if len(request.target) + 1 > can.largest_rows:
-        yield _too_many(f"{where}.target", len(request.target), f"at most {can.largest_rows - 1} tokens after <bos>")
-
-
-def _edit_problems(field: str, edit: TapEdit, spec: Spec, layers: int | None) -> Iterator[Problem]:
+def _edit_problems(field: str, edit: TapEdit, spec: Spec, task: Task, layers: int | None) -> Iterator[Problem]:
     """An edit has what its action needs, and nothing that it would not use."""
     if edit.action == "patch":
         if edit.donor is None:
             yield Problem(f"{field}.donor", None, "the tokens of another read", f"{field} patches from nothing; give its donor")
         else:
-            yield from _request_problems(f"{field}.donor", edit.donor, spec)
+            yield from inputs.problems(f"{field}.donor", edit.donor, spec, task)
             yield from _mask_problems(f"{field}.donor.masks", edit.donor.masks, spec, layers)
         if edit.value is not None:
             yield Problem(f"{field}.value", edit.value, "null", f"{field} patches, so it has no value; leave {field}.value out")
@@ -257,16 +264,12 @@ def _edit_problems(field: str, edit: TapEdit, spec: Spec, layers: int | None) ->
         yield Problem(f"{field}.donor", "a donor", "null", f"{field} does not patch, so it has no donor; leave {field}.donor out")
 
 
-def _too_many(field: str, given: int, allowed: str) -> Problem:
-    return Problem(field, given, allowed, f"{field} has {given} tokens; allowed: {allowed}. Use a shorter text.")
-
-
 def reads(scenario: Scenario, spec: Spec, config: Any) -> int:
     """How many cells the maps of this run may come to have: layers x heads x requests x queries x keys of every relation."""
     target = max(len(r.target) for r in scenario.requests) + 1
     if scenario.phase != "train":
         target = min(target + scenario.policy.limit, spec.capabilities.largest_rows)
-    rows = {"s": max(len(r.source or ()) for r in scenario.requests), "t": target}
+    rows = {"s": max(len(r.features or r.source or ()) for r in scenario.requests), "t": target, **spec.rows_of(config)}
     maps = spec.layers(config) * getattr(config, "heads", 1) * len(scenario.requests)
     return maps * sum(rows[r.query] * rows[r.key] for r in spec.relations)
 

@@ -67,7 +67,9 @@ class Standing:
 
     def unreadable(self, written: tuple[Written, ...]) -> str | None:
         """The first tensor that is not finite, where it leaves a request that goes on without a distribution."""
-        logits = None if self.reading is None else self.reading.logits
+        reading = self.reading
+        said = None if reading is None else [a for b in range(len(reading.prompts)) if (a := reading.answers(b)) is not None]
+        logits = torch.cat(said) if said else None if reading is None else reading.logits
         goes_on = [not w.finished for w in written] or [True] * (0 if logits is None else len(logits))
         if logits is None or all(policy.readable(row) for row, on in zip(logits, goes_on, strict=True) if on):
             return None
@@ -106,7 +108,7 @@ def _reading(learner: Learner, place: Place, device: torch.device) -> Standing:
     reading = Reading(learner.model, place.scenario, device)
     here = Standing(reading)
     begun = place.phase == "decode" or place.step > 0
-    if reading.source is not None and (begun or place.stage == "encode"):
+    if not reading.encoded and (begun or place.stage == "encode"):
         here.remember(reading.encode())
     if begun:
         here.remember(reading.prefill())

@@ -73,16 +73,19 @@ class Told:
         if here.place.phase == "train":
             return any(x is not None and not math.isfinite(x) for x in (here.loss, here.norm))
         over = bool(here.place.written) and all(w.finished for w in here.place.written)
+        over = over or (here.place.step > 0 and not given.writes(here.place.scenario))
         return over or self.standing.unreadable(here.place.written) is not None
 
     def opened(self) -> Opened:
         task, scenario = given.task_of(self.scenario), self.scenario
         source = words_of(task)
-        words = {"source": None if source is None else list(source.words), "target": list(task.target.words)}
+        words: dict[str, Any] = {"source": None if source is None else list(source.words), "target": list(task.target.words)}
+        words["specials"] = {"source": None if source is None else list(source.specials), "target": list(task.target.specials)}
         count = sum(p.numel() for p in self.learner.model.parameters())
         seen = describing.relations(scenario, self.heads)
         gold = tuple(None if g is None else Gold(g.target, g.alignment) for g in given.gold(scenario))
-        return Opened(scenario.model_dump(mode="json"), self.loaded, count, seen, words, str(self.device), {}, gold, self.left)
+        dumped, device, task_told = scenario.model_dump(mode="json"), str(self.device), describing.task(scenario)
+        return Opened(dumped, self.loaded, count, seen, words, device, {}, gold, self.left, task_told)
 
     def describe(self) -> tuple[Event, ...]:
         """For somebody who joins: all that is not a recorded value."""
@@ -159,7 +162,8 @@ class Told:
     def _stages(self) -> tuple[tuple[StageTime, ...], dict[str, int]]:
         """The stages of this step, done and to come, and the axis sizes of its newest call."""
         place, here, source = self.timeline.here.place, self.standing, given.task_of(self.scenario).source
-        names = [s for s in STAGES[place.phase] if s != "encode" or source is not None]
+        apart = source is not None and given.writes(self.scenario)  # else the one read of prefill takes the source too
+        names = [s for s in STAGES[place.phase] if s != "encode" or apart]
         done = {s.name: s for s in here.stages}
         sizes = here.calls[-1].tape.sizes if here.calls else {}
         if here.update is not None:
@@ -209,7 +213,7 @@ class Told:
             )
         yield from self._longer()
         update = self.standing.update
-        seen = checks.labels_in_sight(update) if update is not None and update.shifted is not None else []
+        seen = checks.labels_in_sight(update) if update is not None and update.lesson is not None else []
         if seen:
             b, row = seen[0]
             first = f"The mask lets 1 training row see its own label, row {row} of sequence {b}."
@@ -232,7 +236,9 @@ class Told:
         """Requests longer than any sentence that the loaded weights were trained on: rows that nothing was learned for."""
         trained = self.loaded.get("source", {}).get("longest", {})
         for side, most in trained.items():
-            given_ = max(len(getattr(r, side) or ()) for r in self.scenario.requests)
+            given_ = max(
+                len((r.features if side == "source" else None) or getattr(r, side) or ()) for r in self.scenario.requests
+            )
             if most and given_ > most:
                 yield Notice(
                     "longer",

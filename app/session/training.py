@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from app.session.scenario import Training
-from models.tasks import Example, Task
+from models.tasks import Example, Task, words_of
 
 STRIDE = 128  # indices that one update owns: more than a batch may hold, so that two updates never share an example
 
@@ -41,10 +41,19 @@ def clip(parameters: Iterable[nn.Parameter], limit: float | None) -> tuple[float
 def draw(task: Task, seed: int, update: int, size: int) -> list[Example]:
     """The batch of one update: the first `size` of the examples that this update owns.
 
-    A batch of two or more has targets of different lengths if the task has any, so that padding can be seen in it.
+    A batch of two or more has rows of different counts if the task has any, so that padding can be seen in it.
     """
     own = [task.example(seed, "train", update * STRIDE + i) for i in range(size)]
-    if size > 1 and len({len(e.target) for e in own}) == 1:
+    if size > 1 and _varies(task) and len({_rows(task, e) for e in own}) == 1:
         spare = (task.example(seed, "train", update * STRIDE + i) for i in range(size, STRIDE))
-        own[-1] = next((e for e in spare if len(e.target) != len(own[0].target)), own[-1])
+        own[-1] = next((e for e in spare if _rows(task, e) != _rows(task, own[0])), own[-1])
     return own
+
+
+def _varies(task: Task) -> bool:
+    """Whether it makes sense to look for another count: pictures are all alike, and so may sequences be."""
+    return task.objective == "next_token" or words_of(task) is not None
+
+
+def _rows(task: Task, example: Example) -> int:
+    return len(example.target if task.objective == "next_token" else example.source or ())

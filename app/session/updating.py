@@ -23,11 +23,11 @@ from app.session.reading import listening, ops, scope
 from app.session.scenario import Scenario
 from app.session.timeline import STAGES, Place
 from app.session.training import clip, draw
-from models import Inputs, Rows
+from models import Inputs, Outputs, Rows
 from models.parts.tap import Recorder, Tape, TapeFull
 from models.parts.visibility import NoVisibleKey
 from models.tasks import Example
-from models.tasks.objective import Shifted, batch, mean_loss, row_losses, shift
+from models.tasks.objective import Lesson, TooFewFrames, lesson, losses, mean_loss, total_loss
 
 VALIDATE_EVERY = 10  # updates
 HELD_OUT = 16  # examples of the validation loss
@@ -59,10 +59,9 @@ class Update:
     recorded: int = 0
     done: list[tuple[str, float]] = field(default_factory=list)  # (stage, measured ms)
     examples: list[Example] = field(default_factory=list)
-    source: Rows | None = None
-    shifted: Shifted | None = None
+    lesson: Lesson | None = None
     tape: Tape = field(default_factory=Tape)
-    logits: Tensor | None = None
+    outputs: Outputs | None = None
     losses: Tensor | None = None
     loss: Tensor | None = None
     norms: list[tuple[str, float]] | None = None
@@ -78,7 +77,7 @@ class Update:
 
     def stage_times(self) -> dict[str, StageTime]:
         """The stages done, by name, with their measured times."""
-        rows = 0 if self.shifted is None else self.shifted.inputs.values.numel()
+        rows = 0 if self.lesson is None else self.lesson.rows.valid.numel()
         reached = tuple(dict.fromkeys(scope(path) for path in self.tape.gradients))
         at = {"forward": (rows, ops(self.tape)), "backward": (0, reached)}
         return {name: StageTime(name, ms, *at.get(name, (0, ()))) for name, ms in self.done}
@@ -86,7 +85,7 @@ class Update:
     @property
     def extent(self) -> tuple[list[int], list[int]]:
         """The first target row of each sequence, and how many are real."""
-        lengths = [] if self.shifted is None else self.shifted.inputs.lengths.tolist()
+        lengths = [] if self.lesson is None else self.lesson.inputs.lengths.tolist()
         return [0] * len(lengths), lengths
 
     @property
@@ -130,66 +129,71 @@ class Update:
         s, task = self.scenario, given.task_of(self.scenario)
         mine = s.training.batch == "mine"
         self.examples = given.own_examples(s) if mine else draw(task, s.seed, self.number, s.training.batch_size)
-        source, target = batch(task, self.examples)
-        self.source, self.shifted = source and source.to(self._device), shift(target.to(self._device), task.separator)
+        self.lesson = lesson(task, self.examples, given.corruption(s, str(self.number))).to(self._device)
 
     def _forward(self) -> None:
-        assert self.shifted is not None
+        assert self.lesson is not None
         model = self.learner.model
         model.zero_grad()
-        rows = self.shifted.inputs
         self.tape.room = self.room
         starts = [0] * len(self.examples)
         tap = listening(model, self.scenario, starts, self.tape if self.record else None, gradients=True)
         state = model.initial_state(len(self.examples))  # type: ignore[operator]
         try:
-            outputs, _ = model(Inputs(rows, self.source, given.visibility(self.scenario)), state, tap)
+            self.outputs, _ = model(self._inputs(self.scenario), state, tap)
         except TapeFull:
             raise self._too_large() from None
         self.recorded = int(self.room - self.tape.room)
         self.tape.finish()
-        self.logits = outputs.values
         with _counting:
             _live.add(self)
 
     def _too_large(self) -> Refused:
         """What to say where the recording does not fit: measured on the batch's first sequence, as long as all of them are."""
-        assert self.shifted is not None
-        tape, size, source = Tape(), len(self.examples), self.source
-        one = Rows(self.shifted.inputs.values[:1], self.shifted.inputs.lengths[:1])
+        assert self.lesson is not None
+        tape, size, source = Tape(), len(self.examples), self.lesson.source
+        one = Rows(self.lesson.inputs.values[:1], self.lesson.inputs.lengths[:1])
         first = None if source is None else Rows(source.values[:1], source.lengths[:1])
+        rows = self.lesson.rows.values.shape[1]
         with torch.no_grad():
             inputs = Inputs(one, first, given.visibility(self.scenario))
             self.learner.model(inputs, self.learner.model.initial_state(1), Recorder(tape))  # type: ignore[operator]
         each = sum(r.value.nbytes for r in tape.records.values())
         fits = self.room // each
         need, may = (f"{2 * n / 2**20:.0f} MiB" for n in (each * size, self.room))
-        allowed = f"at most {fits} sequences of {one.values.shape[1]} rows with this model now"
+        allowed = f"at most {fits} sequences of {rows} rows with this model now"
         message = (
             f"Update {self.number} would hold {need} of values and gradients for looking at; {may} are free, enough for {fits} "
-            f"sequences of {one.values.shape[1]} rows. Take a smaller batch (now {size}), or fewer layers or a smaller width."
+            f"sequences of {rows} rows. Take a smaller batch (now {size}), or fewer layers or a smaller width."
         )
         return Refused.one("training.batch_size", size, allowed, message)
 
     def _loss(self) -> None:
-        assert self.shifted is not None and self.logits is not None
-        self.losses = row_losses(self.logits, self.shifted.labels)
-        self.loss = mean_loss(self.losses, self.shifted.loss_rows)
+        assert self.lesson is not None and self.outputs is not None
+        try:
+            self.losses, self.loss = total_loss(self.outputs, self.lesson)
+        except TooFewFrames as error:
+            allowed, message = f"{error.needed} or more frames", f"Nothing was changed: {error}."
+            raise Refused.one("training.batch", error.frames, allowed, message) from None
+
+    def _inputs(self, scenario: Scenario) -> Inputs:
+        assert self.lesson is not None
+        return Inputs(self.lesson.inputs, self.lesson.source, given.visibility(scenario))
 
     def _loss_of(self, scenario: Scenario) -> float:
         """The loss of this batch under another scenario's masks and edits, with the weights as they are; nothing is recorded."""
-        assert self.shifted is not None
+        assert self.lesson is not None
         model, size = self.learner.model, len(self.examples)
         with torch.no_grad():
-            inputs = Inputs(self.shifted.inputs, self.source, given.visibility(scenario))
-            outputs, _ = model(inputs, model.initial_state(size), listening(model, scenario, [0] * size, None))  # type: ignore[operator]
-        return float(mean_loss(row_losses(outputs.values, self.shifted.labels), self.shifted.loss_rows))
+            tap = listening(model, scenario, [0] * size, None)
+            outputs, _ = model(self._inputs(scenario), model.initial_state(size), tap)  # type: ignore[operator]
+            return float(total_loss(outputs, self.lesson)[1])
 
     def _backward(self) -> None:
-        assert self.logits is not None and self.losses is not None and self.loss is not None
+        assert self.outputs is not None and self.losses is not None and self.loss is not None
         self.loss.backward()
         # The graph has done its work; it would hold memory for as long as somebody looks at this update.
-        self.logits, self.losses, self.loss = self.logits.detach(), self.losses.detach(), self.loss.detach()
+        self.outputs, self.losses, self.loss = self.outputs.detached(), self.losses.detach(), self.loss.detach()
         named = [(n, p.grad) for n, p in self.learner.model.named_parameters() if p.grad is not None]
         lengths = torch.stack([g.norm() for _, g in named]).tolist()
         self.norms = [(n, length) for (n, _), length in zip(named, lengths, strict=True)]
@@ -214,12 +218,11 @@ def validation_loss(learner: Learner, scenario: Scenario, size: int = HELD_OUT) 
     """
     task = given.task_of(scenario)
     examples = [task.example(scenario.seed, "held_out", i) for i in range(size)]
-    source, target = batch(task, examples)
     device = next(learner.model.parameters()).device
-    shifted = shift(target.to(device), task.separator)
-    with torch.no_grad(), suppress(NoVisibleKey):
+    taught = lesson(task, examples, given.corruption(scenario, "held_out")).to(device)
+    with torch.no_grad(), suppress(NoVisibleKey, TooFewFrames):
         state = learner.model.initial_state(size)  # type: ignore[operator]
-        inputs = Inputs(shifted.inputs, source and source.to(device), given.visibility(scenario))
+        inputs = Inputs(taught.inputs, taught.source, given.visibility(scenario))
         outputs, _ = learner.model(inputs, state, listening(learner.model, scenario, [0] * size, None))
-        return float(mean_loss(row_losses(outputs.values, shifted.labels), shifted.loss_rows))
+        return float(mean_loss(losses(outputs, taught), taught.loss_rows))
     return None

@@ -13,9 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from models import Inputs, Outputs, Rows, Spec, State
-from models.catalogue import config_schema
+from models.catalogue import config_schema, tasks
 from models.parts.tap import OFF, Tap
 from models.parts.visibility import Visibility
+from models.tasks import Features, Objective, Task
 from models.tasks.one_stream import SEPARATOR
 
 WORDS, SOURCE_WORDS = 19, 17
@@ -90,18 +91,42 @@ def stream(rows: Rows) -> Rows:
     return Rows(values, rows.lengths)
 
 
+def objectives(spec: Spec) -> dict[Objective, Task]:
+    """What an architecture can learn, each with the first task that it is learned on."""
+    found: dict[Objective, Task] = {}
+    for task in (tasks()[name] for name in spec.tasks):
+        found.setdefault(task.objective, task)
+    return found
+
+
+def source(spec: Spec, task: Task, seed: int) -> tuple[Any, Rows | None]:
+    """What a model is built for, and rows of it: ids, or features (pictures have one size)."""
+    kind = task.source if spec.capabilities.has_source else None
+    if isinstance(kind, Features):
+        lengths = (kind.most,) * 3 if kind.what == "picture" else tuple(min(n * 4, kind.most) for n in SOURCE_LENGTHS)
+        values = torch.rand(3, max(lengths), kind.width, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        return kind, Rows(values, torch.tensor(lengths))
+    return (None, None) if kind is None else (SOURCE_WORDS, ids(SOURCE_LENGTHS, SOURCE_WORDS, seed))
+
+
 def maker(spec: Spec, **changes: Any) -> Make:
     """Worlds of one architecture in the catalogue, with the default Config but for `changes`."""
 
     def make(dtype: torch.dtype = torch.float64, seed: int = 3) -> World:
-        has_source, config = spec.capabilities.has_source, spec.config(**changes)
+        config = spec.config(**changes)
+        kind, rows = source(spec, objectives(spec)["next_token"], 2)
         torch.manual_seed(seed)
-        model = spec.build(config, SOURCE_WORDS if has_source else None, WORDS).to(dtype)
+        model = spec.build(config, kind, WORDS).to(dtype)
         target = ids(LENGTHS, WORDS, 1)
         target = stream(target) if one_stream(spec) else target
-        return World(spec, config, model, target, ids(SOURCE_LENGTHS, SOURCE_WORDS, 2) if has_source else None)
+        return World(spec, config, model, target, typed(rows, dtype))
 
     return make
+
+
+def typed(rows: Rows | None, dtype: torch.dtype) -> Rows | None:
+    """Features in the dtype of the model; ids stay."""
+    return Rows(rows.values.to(dtype), rows.lengths) if rows is not None and rows.values.is_floating_point() else rows
 
 
 def variants(spec: Spec) -> Iterator[dict[str, Any]]:

@@ -28,7 +28,7 @@ def trained(architecture: str, units: tuple[str, ...] = ("step", "step"), **fiel
 
 
 def update_of(engine: Engine) -> Update:
-    assert engine.standing.update is not None and engine.standing.update.shifted is not None
+    assert engine.standing.update is not None and engine.standing.update.lesson is not None
     return engine.standing.update
 
 
@@ -63,10 +63,10 @@ def test_the_rows_of_a_product_push_by_their_outer_products(units: tuple[str, ..
 def test_a_matrix_that_is_used_twice_adds_up_both_uses() -> None:
     engine = trained("decoder_only")
     update = update_of(engine)
-    assert update.shifted is not None
+    assert update.lesson is not None
     result = measure(engine, "decoder.embedding.token.weight")
     read_in, out = update.tape.gradients["decoder.embedding.token"][0], update.tape.gradients["logits"][0]
-    final, ids = update.tape.records["decoder.final"].value[0], update.shifted.inputs.values[0]
+    final, ids = update.tape.records["decoder.final"].value[0], update.lesson.inputs.values[0]
     expected = []
     for t in range(update.extent[1][0]):
         part = torch.outer(out[t], final[t])
@@ -82,9 +82,9 @@ SOURCE = ("decoder.layer0.cross.W_V.weight", "encoder.layer0.ffn.W_1.bias", "enc
 def test_rows_of_the_source_push_what_is_applied_to_them(name: str) -> None:
     engine = trained("encoder_decoder")
     results = [measure(engine, name, b) for b in range(3)]
-    source = update_of(engine).source
-    assert source is not None
-    assert [len(norms(r, "s")) for r in results] == source.lengths.tolist()
+    lesson = update_of(engine).lesson
+    assert lesson is not None and lesson.source is not None
+    assert [len(norms(r, "s")) for r in results] == lesson.source.lengths.tolist()
     assert all(r["by"] == "application" and max(norms(r, "s")) > 0 for r in results)
 
 
@@ -92,10 +92,10 @@ def test_rows_of_the_loss_stand_in_where_a_parameter_is_not_applied_to_rows() ->
     """Between this bias and the loss lie only the scores of the same row: told either way it is the same."""
     engine = trained("decoder_only", BACKWARD)
     update = update_of(engine)
-    assert update.shifted is not None
-    losses, _ = row_contributions._losses(engine.learner.model, update.scenario, update.shifted, None)
+    assert update.lesson is not None
+    losses, _ = row_contributions._losses(engine.learner.model, update.scenario, update.lesson)
     bias = dict(engine.learner.model.named_parameters())["decoder.final.bias"]
-    by_loss = [part.norm() for part in row_contributions._by_loss(losses, update.shifted, bias, 2)]
+    by_loss = [part.norm() for part in row_contributions._by_loss(losses, update.lesson, bias, 2)]
     assert_close(torch.stack(by_loss), norms(measure(engine, "decoder.final.bias", 2)), atol=1e-7, rtol=1e-4)
 
 

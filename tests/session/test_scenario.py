@@ -67,7 +67,8 @@ EDIT = {"path": "logits", "action": "set", "value": 1.0}
         ({"requests": [{"source": ["x" * 501]}]}, "requests.0.source.0", "(501 characters)"),
         ({"requests": [{"source": ["a\x00b"]}]}, "requests.0.source.0", "U+0000"),
         ({"requests": [{"source": ["\u202eabc"]}]}, "requests.0.source.0", "U+202E"),
-        ({"requests": [{"source": [{"special": "<mask>"}]}]}, "requests.0.source.0.special", "<pad>, <bos>, <eos> or <unk>"),
+        ({"requests": [{"source": [{"special": "<x>"}]}]}, "requests.0.source.0.special", "<eos>, <unk>, <mask> or <cls>"),
+        ({"requests": [{"source": [{"special": "<mask>"}]}]}, "requests.0.source", "this task does not have; allowed: <pad>"),
         ({"requests": [{"source": [{}]}]}, "requests.0.source.0.special", "is missing"),
         ({"requests": [{"source": ["a"], "colour": 1}]}, "requests.0.colour", "is not a field"),
         (

@@ -115,8 +115,8 @@ def test_in_training_it_is_the_batch_with_the_weights_before_the_update() -> Non
         do(engine, Step(unit="stage"))
     updated = measure(engine, request=1)
     assert_close(torch.tensor(updated["scopes"][0]["norms"][1:]), torch.tensor(drawn["scopes"][0]["norms"][1:]))
-    assert engine.standing.update is not None and engine.standing.update.shifted is not None
-    assert len(drawn["scopes"][0]["norms"]) == int(engine.standing.update.shifted.inputs.lengths[1])
+    assert engine.standing.update is not None and engine.standing.update.lesson is not None
+    assert len(drawn["scopes"][0]["norms"]) == int(engine.standing.update.lesson.inputs.lengths[1])
 
 
 @pytest.mark.parametrize("arguments", [{"request": 5}, {"since": 99}, {"request": True}, {"row": 1}])

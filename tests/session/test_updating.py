@@ -25,12 +25,12 @@ def test_norms_clip_and_moves_are_what_torch_computes() -> None:
     model = copy.deepcopy(engine.learner.model)
     view = moved(do(engine, Step())).train
     update = engine.standing.update
-    assert view is not None and update is not None and update.shifted is not None
+    assert view is not None and update is not None and update.lesson is not None
     assert view.parameter_norms and view.parameter_moves and view.norm and view.clip_factor
 
-    outputs, _ = model(Inputs(update.shifted.inputs, update.source), model.initial_state(3), OFF)  # type: ignore[operator]
-    losses = F.cross_entropy(outputs.values.flatten(0, 1), update.shifted.labels.flatten(), ignore_index=PAD, reduction="none")
-    counted = int((update.shifted.labels != PAD).sum())
+    outputs, _ = model(Inputs(update.lesson.inputs, update.lesson.source), model.initial_state(3), OFF)  # type: ignore[operator]
+    losses = F.cross_entropy(outputs.values.flatten(0, 1), update.lesson.labels.flatten(), ignore_index=PAD, reduction="none")
+    counted = int((update.lesson.labels != PAD).sum())
     loss = losses.sum() / counted
     loss.backward()
     named = dict(model.named_parameters())

@@ -33,7 +33,7 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     together, off = _decisions(run, range(len(requests)), written), []
     for b in range(len(requests)):
         alone = _decisions(run, [b], written[b : b + 1])
-        off.append(float((together[b] - alone[0]).abs().max()))
+        off.append(float((together[b] - alone[0]).abs().max()) if len(alone[0]) else 0.0)
         yield (b + 1) / len(requests)
     worst = math.nan if any(map(math.isnan, off)) else max(off)
     status: Status = "pass" if worst <= TOLERANCE else "fail"
@@ -42,8 +42,9 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     yield Result({"by_request": off, "tolerance": TOLERANCE})
 
 
-def _decisions(run: Run, which: range | list[int], written: tuple[Written, ...]) -> Tensor:
-    """Logits `[b, v]` of the newest decision row of these requests, read together from their prompts on. Edits name a request by
+def _decisions(run: Run, which: range | list[int], written: tuple[Written, ...]) -> list[Tensor]:
+    """Of each of these requests the logits of its newest decision row `[v]` (where nothing is written of all that decide
+    `[rows, v]`), read together from their prompts on. Edits name a request by
     its number in the batch, so they are left out."""
     requests = tuple(run.place.scenario.requests[b] for b in which)
     scenario = run.place.scenario.model_copy(update={"requests": requests, "edits": ()})
@@ -51,8 +52,10 @@ def _decisions(run: Run, which: range | list[int], written: tuple[Written, ...])
     if not reading.encoded:
         reading.encode()
     reading.prefill()
+    if not reading.writes:
+        return [said for b in range(len(requests)) if (said := reading.answers(b)) is not None]
     for decided in range(1, max((len(w.ids) for w in written), default=0) + 1):
         if any(w.read(decided) != w.read(decided - 1) for w in written):
             reading.decode(written, decided)
     assert reading.logits is not None
-    return reading.logits
+    return list(reading.logits)

@@ -28,6 +28,11 @@ ARGUMENTS: dict[str, str] = {}
 def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
     """Largest change in any row's logits when a later token of its own request is replaced. Edits at taps are in force."""
     scenario, place = run.place.scenario, run.place
+    pending = next(c for c in checks.on_demand(scenario) if c.id == NAME)
+    if pending.status == "does_not_apply":
+        yield pending
+        yield Result({"reason": pending.reason})
+        return
     prompts = given.prompts(scenario)
     written = [w.read(place.decided) for w in place.written] or [()] * len(prompts)
     rows = pad([[*p, *w] for p, w in zip(prompts, written, strict=True)])

@@ -10,7 +10,7 @@ row's loss. Either way the rows' parts must add up to the whole gradient, which 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -24,7 +24,7 @@ from app.session.events import Check, Refused
 from app.session.reading import listening
 from app.session.scenario import Scenario
 from models import Inputs, Rows
-from models.tasks.objective import Shifted, mean_loss, row_losses
+from models.tasks.objective import Lesson, total_loss
 
 NAME = "row_contributions"
 TITLE = "Which rows pushed a parameter"
@@ -66,7 +66,7 @@ class Extent:
 
     @classmethod
     def of(cls, target: Rows, source: Rows | None) -> Extent:
-        both = {"t": target} | ({} if source is None else {"s": source})
+        both = ({"t": target} if target.values.shape[1] else {}) | ({} if source is None else {"s": source})
         sizes = {"b": len(target.values)} | {owner: rows.values.shape[1] for owner, rows in both.items()}
         return cls(sizes, {owner: rows.lengths for owner, rows in both.items()})
 
@@ -91,20 +91,21 @@ class Catching(TorchFunctionMode):
 def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
     """Norms by row of one sequence, what the other sequences add together, and the whole beside what the update recorded."""
     update = run.update
-    if update is None or update.norms is None or update.shifted is None or run.before is None:
+    if update is None or update.norms is None or update.lesson is None or run.before is None:
         message = "Rows push a parameter in training, after backward. Step there first."
         raise Refused.one("name", NAME, "an update after backward", message)
     model = run.before()
     parameter, request = _asked(model, arguments, len(update.examples))
     yield 0.05
     widths = {n for axis, n in update.tape.sizes.items() if axis.rstrip("'") not in ("t", "s")}
-    shifted, source = _told_apart(update.shifted, update.source, widths)
+    lesson = _told_apart(update.lesson, widths)
     with Catching(parameter) as caught:
-        losses, loss = _losses(model, update.scenario, shifted, source)
-    whole, extent = _gradient(loss, parameter), Extent.of(shifted.inputs, source)
+        losses, loss = _losses(model, update.scenario, lesson)
+    whole, extent = _gradient(loss, parameter), Extent.of(lesson.inputs, lesson.source)
     parts, by = list(_by_application(caught.uses, parameter, loss, extent, request, whole)), "application"
     if not parts:
-        parts, by = [("t", _by_loss(losses, shifted, parameter, request))], "loss"
+        owner = "t" if lesson.inputs.values.shape[1] else "s"
+        parts, by = [(owner, _by_loss(losses, lesson, parameter, request))], "loss"
     rows, own = list[dict[str, Any]](), torch.zeros_like(whole)
     for owner, contributions in parts:
         count = int(extent.lengths[owner][request])
@@ -130,25 +131,32 @@ def _asked(model: nn.Module, arguments: dict[str, Any], requests: int) -> tuple[
     return parameters[name], request
 
 
-def _told_apart(shifted: Shifted, source: Rows | None, widths: set[int]) -> tuple[Shifted, Rows | None]:
+def _told_apart(lesson: Lesson, widths: set[int]) -> Lesson:
     """The batch, its row axes padded to sizes that no other axis has: a shape says whose rows it holds. It changes nothing."""
-    while shifted.labels.shape[1] in widths:
-        ids, labels, counts = (F.pad(x, (0, 1)) for x in (shifted.inputs.values, shifted.labels, shifted.loss_rows))
-        shifted = Shifted(Rows(ids, shifted.inputs.lengths), labels, counts)
-    while source is not None and source.values.shape[1] in {*widths, shifted.labels.shape[1]}:
-        source = Rows(F.pad(source.values, (0, 1)), source.lengths)
-    return shifted, source
+    while lesson.inputs.values.shape[1] in widths:
+        longer = _longer(lesson.inputs), F.pad(lesson.labels, (0, 1)), F.pad(lesson.loss_rows, (0, 1))
+        lesson = replace(lesson, inputs=longer[0], labels=longer[1], loss_rows=longer[2])
+    while lesson.source is not None and lesson.source.values.shape[1] in {*widths, lesson.inputs.values.shape[1]}:
+        lesson = replace(lesson, source=_longer(lesson.source))
+        if lesson.became is not None:  # labels and loss rows are those of the source
+            lesson = replace(lesson, labels=F.pad(lesson.labels, (0, 1)), loss_rows=F.pad(lesson.loss_rows, (0, 1)))
+    return lesson
 
 
-def _losses(model: nn.Module, scenario: Scenario, shifted: Shifted, source: Rows | None) -> tuple[Tensor, Tensor]:
-    """Loss per row `[b, t]` and their mean, with the graph."""
-    size = len(shifted.labels)
+def _longer(rows: Rows) -> Rows:
+    """One more row of padding."""
+    values = torch.cat((rows.values, rows.values.new_zeros(rows.values[:, :1].shape)), 1) if rows.values.shape[1] else rows.values
+    return Rows(values, rows.lengths)
+
+
+def _losses(model: nn.Module, scenario: Scenario, lesson: Lesson) -> tuple[Tensor, Tensor]:
+    """Loss per row (as `Lesson.loss_rows`) and what is minimised, with the graph."""
+    size = len(lesson.labels)
     with torch.enable_grad():
         state = model.initial_state(size)  # type: ignore[operator]
-        inputs = Inputs(shifted.inputs, source, given.visibility(scenario))
+        inputs = Inputs(lesson.inputs, lesson.source, given.visibility(scenario))
         outputs, _ = model(inputs, state, listening(model, scenario, [0] * size, None))
-        losses = row_losses(outputs.values, shifted.labels)
-        return losses, mean_loss(losses, shifted.loss_rows)
+        return total_loss(outputs, lesson)
 
 
 def _gradient(of: Tensor, by: Tensor) -> Tensor:
@@ -193,9 +201,10 @@ def _part(calls: Sequence[tuple[int, Tensor, Tensor]], leaf: Tensor, request: in
     return part
 
 
-def _by_loss(losses: Tensor, shifted: Shifted, parameter: Tensor, request: int) -> Iterator[Tensor]:
+def _by_loss(losses: Tensor, lesson: Lesson, parameter: Tensor, request: int) -> Iterator[Tensor]:
     """The gradient of each row's own share of the mean loss."""
-    count = shifted.loss_rows.sum().clamp(min=1)
-    for row in range(int(shifted.inputs.lengths[request])):
-        share = torch.where(shifted.loss_rows[request, row], losses[request, row], 0.0) / count
+    count = lesson.loss_rows.sum().clamp(min=1)
+    rows = int(lesson.rows.lengths[request]) if lesson.loss_rows.shape[1] > 1 else 1
+    for row in range(rows):
+        share = torch.where(lesson.loss_rows[request, row], losses[request, row], 0.0) / count
         yield _gradient(share, parameter)

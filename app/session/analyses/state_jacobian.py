@@ -95,15 +95,15 @@ def _rows(run: Run, arguments: dict[str, Any]) -> tuple[nn.Module, Rows, Rows | 
     """The model, and one request's known rows, alone: nothing of it is padding."""
     if run.place.phase == "train":
         update = run.update
-        if update is None or update.shifted is None or run.before is None:
+        if update is None or update.lesson is None or run.before is None:
             raise Refused.one(
                 "name", NAME, "an update with its batch", "In training a state is read once the batch is drawn. Step there."
             )
         request = _whole(arguments, "request", len(update.examples)) or 0
         return (
             run.before(),
-            _alone(update.shifted.inputs, request),
-            None if update.source is None else _alone(update.source, request),
+            _alone(update.lesson.inputs, request),
+            None if update.lesson.source is None else _alone(update.lesson.source, request),
         )
     scenario = run.place.scenario
     prompts, source = given.prompts(scenario), given.source_rows(scenario)

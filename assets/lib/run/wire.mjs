@@ -39,6 +39,7 @@ export function decode(buffer) {
     [request.source, request.target] = [rows(request.source), rows(request.target)];
     request.candidates = listed(request.candidates);
   }
+  if (content.train?.features) content.train.features = content.train.features.map((/** @type {any} */ f) => tensors.get(f.tensor));
   if (content.train?.sources) content.train.sources = content.train.sources.map(rows);
   return { kind, session, epoch: Number(epoch), seq: Number(seq), event: content, tensors };
 }
