@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from app.session.induction import induction
 from app.session.training import draw
 from models import Inputs, Outputs, Relation, Rows, Spec
 from models.parts.tap import OFF, Recorder
@@ -30,6 +31,7 @@ from models.tasks.objective import (
 )
 from models.tasks.one_stream import OneStream
 from models.tasks.pronunciation import Pronunciation
+from models.tasks.repeats import Repeats
 from models.tasks.spans import RESTORE, SENTINELS, TRANSLATE, TextToText
 from models.tasks.translation import Translation
 
@@ -56,6 +58,8 @@ def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[
         found["exact_by_clauses"] = {
             n: exact_match(model, OneStream((n, n)), _of_clauses(n, size // 4, OneStream((n, n)))) for n in CLAUSES
         }
+    if isinstance(task, Repeats):
+        found["induction"] = induction(model, examples, task)
     if isinstance(task, Dyck):
         found["closers"] = closers(model, task, examples)
     if isinstance(task, Translation):
