@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from app.session import checks, describing, given, link, rows, trace
+from app.session import checks, checks_parts, describing, given, link, rows, trace
 from app.session.commands import LARGEST_OPEN, MAX_LOG, MAX_REPLAY, Selector, Share
 from app.session.events import (
     Check,
@@ -181,7 +181,8 @@ class Told:
         elif here.calls:
             found = checks.of_calls(here.calls[-1:])
             found = [checks.worse(*pair) for pair in zip(found, here.encoding or found, strict=True)]
-            found += checks.on_demand(self.scenario)
+            found += checks_parts.of_parts(self.scenario, here.calls[-1])
+            found += [*checks.on_demand(self.scenario), *checks_parts.on_demand(self.scenario)]
         else:
             found = []
         return Checked(self.timeline.at, tuple(self.measured.get(c.id, c) for c in found))

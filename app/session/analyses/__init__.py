@@ -17,12 +17,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from app.session import weights
+from app.session import given, weights
 from app.session.events import Analysis, Check, Piece, Problem, Refused
 from app.session.lineage import Learner
+from app.session.reading import listening
 from app.session.standing import load, parameters_before
 from app.session.timeline import Place
 from app.session.updating import Update
+from models import Inputs
+from models.parts.tap import Tape
+from models.tasks.objective import pad
 
 if TYPE_CHECKING:
     from app.session.engine import Engine
@@ -76,6 +80,27 @@ def analyse(engine: Engine, name: str, arguments: dict[str, Any]) -> Iterator[An
                 yield Analysis(name, 1.0, {"moment": engine.timeline.at, **said.values}, said.pieces)
             case progress:
                 yield Analysis(name, float(progress), None)
+
+
+def known(run: Run) -> Tape:
+    """What one call over all known rows of the requests records, edits at taps in force."""
+    scenario, prompts = run.place.scenario, given.prompts(run.place.scenario)
+    written = [w.read(run.place.decided) for w in run.place.written] or [()] * len(prompts)
+    rows, source = pad([[*p, *w] for p, w in zip(prompts, written, strict=True)]).to(run.device), given.source_rows(scenario)
+    inputs, tape = Inputs(rows, source and source.to(run.device), given.visibility(scenario)), Tape()
+    with torch.no_grad():
+        state = run.model.initial_state(len(prompts))  # type: ignore[operator]
+        run.model(inputs, state, listening(run.model, scenario, [0] * len(prompts), tape))
+    return tape.finish()
+
+
+def whole(arguments: dict[str, Any], name: str, low: int, high: int, default: int) -> int:
+    """A whole-number argument, or Refused with its range."""
+    value = arguments.get(name, default)
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        allowed = f"a whole number from {low} to {high}"
+        raise Refused.one(f"arguments.{name}", value, allowed, f"{name} was given {value!r}; allowed: {allowed}")
+    return value
 
 
 def _before(engine: Engine) -> nn.Module:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from app.session import checks
 from app.session.analyses import Result, Run
+from app.session.checks_parts import broken
 from app.session.events import Check, Status
 from app.session.reading import Reading
 from app.session.timeline import Written
@@ -38,7 +39,8 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     worst = math.nan if any(map(math.isnan, off)) else max(off)
     status: Status = "pass" if worst <= TOLERANCE else "fail"
     place = {} if status == "pass" else {"request": off.index(worst) if worst in off else 0}
-    yield Check(NAME, checks.ALONE, status, f"max |Δlogit| {checks.small(worst)}", "measured", "", place)
+    reason = broken(run.place.scenario, "alone") if status == "fail" else ""
+    yield Check(NAME, checks.ALONE, status, f"max |Δlogit| {checks.small(worst)}", "measured", reason, place)
     yield Result({"by_request": off, "tolerance": TOLERANCE})
 
 

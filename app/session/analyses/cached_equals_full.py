@@ -11,6 +11,7 @@ from typing import Any
 
 from app.session import checks
 from app.session.analyses import Result, Run
+from app.session.checks_parts import broken
 from app.session.events import Check, Status
 from app.session.reading import Reading
 from app.session.scenario import Scenario
@@ -38,7 +39,8 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
         yield (decided + 1) / (run.place.decided + 1)
     worst = math.nan if any(map(math.isnan, steps)) else max(steps)
     status: Status = "pass" if worst <= TOLERANCE else "fail"
-    yield Check(NAME, "cached = full prefix", status, f"max |Δlogit| {checks.small(worst)}", "measured")
+    reason = broken(run.place.scenario, "cached") if status == "fail" else ""
+    yield Check(NAME, "cached = full prefix", status, f"max |Δlogit| {checks.small(worst)}", "measured", reason)
     yield Result({"largest": worst, "by_step": steps, "tolerance": TOLERANCE})
 
 

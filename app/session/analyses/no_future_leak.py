@@ -14,6 +14,7 @@ import torch
 
 from app.session import checks, given
 from app.session.analyses import Result, Run
+from app.session.checks_parts import broken
 from app.session.events import Check, Status
 from app.session.reading import listening
 from models import Inputs, Rows
@@ -54,7 +55,7 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     worst = math.nan if any(map(math.isnan, moves)) else max(moves)
     row = moves.index(max(moves)) + first
     status: Status = "pass" if worst == 0 else "fail"
-    reason = f"earlier rows move when row {row} changes" if worst else ""
+    reason = (broken(scenario, "causal") or f"earlier rows move when row {row} changes") if worst else ""
     where = _place(run, *cells[row - first], row) if worst else {}
     yield Check(NAME, checks.NO_LEAK, status, f"token changed, Δ {checks.small(worst)}", "measured", reason, where)
     yield Result({"largest": worst, "row": row})
