@@ -1,4 +1,4 @@
-"""Whether a model finds what follows by looking for where the same sign stood before, and which heads do it (`models/tasks/repeats.py`)."""
+"""Whether a model finds what follows where the same sign stood before, and which heads do it (`models/tasks/repeats.py`)."""
 
 from __future__ import annotations
 
