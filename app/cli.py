@@ -82,6 +82,13 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--learning-rate", type=float, default=2e-3, metavar="X", help="at its highest (default: 0.002)")
     train.add_argument("--batch-size", type=_whole(1, 64), default=64, metavar="N", help="default: 64")
     train.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="a field of the architecture's config")
+    train.add_argument(
+        "--short", type=_whole(0, 1_000_000), default=0, metavar="N",
+        help="a curriculum: the shortest examples alone for N updates, then in every other one (default: 0, none)",
+    )  # fmt: skip
+    for side in ("least", "most"):
+        says = f"write the checkpoint only if a metric is at {side} X: exact=0.97, exact_by_clauses.3=0.5"
+        train.add_argument(f"--at-{side}", action="append", default=[], metavar="METRIC=X", help=says)
     train.add_argument("--out", type=Path, required=True, metavar="FILE", help="a safetensors file")
     train.set_defaults(command=_train)
     return parser
@@ -199,7 +206,7 @@ def _writing(path: Path) -> Iterator[IO[bytes]]:
 def _train(given: argparse.Namespace) -> None:
     import torch
 
-    from app.session import fit, measures, weights
+    from app.session import fit, measures, required, weights
     from app.session.scenario import defaults
     from models.catalogue import architectures, tasks
 
@@ -209,13 +216,16 @@ def _train(given: argparse.Namespace) -> None:
     training = {"learning_rate": given.learning_rate, "batch_size": given.batch_size}
     config = dict(_setting(text) for text in given.set)
     scenario = defaults(given.architecture, given.task, weights="random", seed=given.seed, config=config, training=training)
+    wanted = required.read(given.at_least, given.at_most)
     with _writing(given.out) as out:
-        model, loss = fit.fit(scenario, given.steps, _progress(given.steps))
+        model, loss = fit.fit(scenario, given.steps, _progress(given.steps), given.short)
         weights.round_parameters(model)
         found = measures.measure(model, architectures()[given.architecture], tasks()[given.task])
         made = {"command": _command(given), "architecture": given.architecture, "config": scenario.config, "task": given.task}
-        made |= {"seed": given.seed, "steps": given.steps, "loss": loss, "metrics": found}
+        made |= {"seed": given.seed, "steps": given.steps, "loss": loss, "metrics": found, "required": wanted}
         made["longest"] = measures.longest(tasks()[given.task], given.seed, given.steps, given.batch_size)
+        if short := required.missed(found, wanted):
+            raise BadInput(f"{given.out} is not written: {'; '.join(short)}")
         out.write(weights.as_checkpoint(model, made))
     print(f"{given.out}: loss {loss:.4f}, {json.dumps(found)}")
 
@@ -240,7 +250,14 @@ def _command(given: argparse.Namespace) -> str:
     """The command that makes this checkpoint again, all its settings written out."""
     options = ("architecture", "task", "steps", "seed", "learning_rate", "batch_size")
     words = [w for name in options for w in (f"--{name.replace('_', '-')}", str(getattr(given, name)))]
-    return shlex.join(["lookback", "train", *words, *(w for text in given.set for w in ("--set", text))])
+    words += ["--short", str(given.short)] if given.short else []
+    words += [
+        w
+        for name in ("set", "at_least", "at_most")
+        for text in getattr(given, name)
+        for w in (f"--{name.replace('_', '-')}", text)
+    ]
+    return shlex.join(["lookback", "train", *words])
 
 
 def _progress(steps: int) -> Any:

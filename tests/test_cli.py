@@ -175,11 +175,25 @@ def test_train_writes_a_checkpoint_that_says_how_it_was_made(tmp_path: Path, cap
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     with safe_open(tmp_path / "a", "pt") as file:
         made = json.loads(file.metadata()["provenance"])
-    assert made.keys() == {"command", "architecture", "config", "task", "seed", "steps", "loss", "metrics", "longest"}
+    assert made.keys() == {"command", "architecture", "config", "task", "seed", "steps", "loss", "metrics", "longest", "required"}
     assert (made["seed"], made["steps"], made["config"]["d_model"], made["config"]["position"]) == (-3, 2, 16, "sinusoidal")
     assert made["command"] == (
         "lookback train --architecture decoder_only --task language_model --steps 2 --seed -3 --learning-rate 0.002"
         " --batch-size 2 --set layers=1 --set d_model=16 --set d_ff=32 --set heads=2 --set position=sinusoidal"
+    )
+
+
+def test_train_writes_nothing_that_misses_what_is_required(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--architecture", "decoder_only", "--task", "language_model", "--steps", "1", "--batch-size", "2", *TINY]
+    out = tmp_path / "a"
+    assert run("train", *arguments, "--short", "1", "--at-most", "validation_loss=0.5", "--out", out) == 2
+    assert not out.exists() and "at most 0.5 is allowed" in capsys.readouterr().err
+    assert run("train", *arguments, "--short", "1", "--at-most", "validation_loss=50", "--out", out) == 0
+    with safe_open(out, "pt") as file:
+        made = json.loads(file.metadata()["provenance"])
+    assert made["required"] == {"validation_loss": {"at_most": 50.0}}
+    assert made["command"].endswith(
+        "--short 1 --set layers=1 --set d_model=16 --set d_ff=32 --set heads=2 --at-most validation_loss=50"
     )
 
 

@@ -1,7 +1,9 @@
 """Training without watching: how the shipped weights are made (`lookback train`).
 
 The same batch, loss, optimizer and clip as an update on the page; what the page leaves constant, the learning rate, here rises in
-the first steps (post-norm needs it: Xiong et al. 2020, arXiv 2002.04745) and then falls along half a cosine to 0.
+the first steps (post-norm needs it: Xiong et al. 2020, arXiv 2002.04745) and then falls along half a cosine to 0. A curriculum
+may give it the shortest examples of a task first (Bengio et al. 2009), and then mixed with all others, so that they are not
+forgotten (Zaremba and Sutskever 2014, arXiv 1410.4615, section 3).
 """
 
 from __future__ import annotations
@@ -24,11 +26,12 @@ WARM_UP = 0.05  # of all steps
 
 
 def fit(
-    scenario: Scenario, steps: int, report: Callable[[int, float], None] = lambda step, loss: None
+    scenario: Scenario, steps: int, report: Callable[[int, float], None] = lambda step, loss: None, short: int = 0
 ) -> tuple[nn.Module, float]:
     """Train the scenario's model on its task for so many updates, on the CPU. A pure function of its arguments on one machine.
 
-    `report` gets (updates done, loss) after each. Returns the model and the mean loss of the last updates, in nats a row.
+    `report` gets (updates done, loss) after each. short: so many updates learn from the shortest examples of the task alone, and
+    of the updates after them every other one (0: none). Returns the model and the mean loss of the last updates, in nats a row.
     """
     model, _ = weights.build(scenario, "cpu")
     parameters = list(model.parameters())
@@ -38,7 +41,8 @@ def fit(
     task, losses = tasks()[scenario.task], []
     for step in range(steps):
         optimizer.param_groups[0]["lr"] = scenario.training.learning_rate * rate(step, steps)
-        examples = draw(task, scenario.seed, step, scenario.training.batch_size)
+        now = task.shortest() if step < short or (short and step % 2) else task
+        examples = draw(now, scenario.seed, step, scenario.training.batch_size)
         loss = loss_of(model, task, examples, given.corruption(scenario, str(step)))
         optimizer.zero_grad()
         loss.backward()

@@ -144,6 +144,10 @@ class Task(Protocol):
 
     def tokenize(self, text: str) -> list[str]: ...
 
+    def shortest(self) -> Task:
+        """The same task with its shortest examples alone, for a curriculum; itself where they are all of a kind."""
+        return self
+
     def gold(self, source: Sequence[Token]) -> Example | None:
         """The one right answer to what is typed, with its alignment; None where the task does not know it."""
         return None

@@ -57,6 +57,10 @@ class Translation(Task):
     def __init__(self, clauses: tuple[int, int] = (1, 3)) -> None:
         self.clauses = clauses
 
+    def shortest(self) -> Translation:
+        """Sentences of one clause."""
+        return Translation((1, 1))
+
     def example(self, seed: int, split: Split, index: int) -> Example:
         """A sentence with its translation and gold links (source word, target word)."""
         phrase = grammar.draw(seed, split, index, self.clauses)

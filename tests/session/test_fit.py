@@ -26,14 +26,15 @@ from app.session.measures import (
 )
 from app.session.scenario import Scenario, defaults
 from models import Inputs, Outputs
-from models.catalogue import architectures
+from models.catalogue import architectures, tasks
 from models.parts.tap import OFF, Recorder, Tap
-from models.tasks import BOS, EOS, Task
+from models.tasks import BOS, EOS, Example, Split, Task
 from models.tasks.dyck import CLOSES
 from models.tasks.dyck import TASK as DYCK
 from models.tasks.language_model import TASK as LANGUAGE_MODEL
 from models.tasks.objective import batch, pad
 from models.tasks.translation import TASK as TRANSLATION
+from models.tasks.translation import Translation
 
 SMALL = {"layers": 1, "d_model": 16, "d_ff": 32, "heads": 2}
 CROSS = next(r for r in architectures()["encoder_decoder"].relations if r.name == "cross")
@@ -67,6 +68,29 @@ def test_fitting_twice_gives_the_same_parameters_bit_for_bit() -> None:
     (one, loss), (other, again) = fit(small(), 3), fit(small(), 3)
     assert loss == again
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
+
+
+def test_a_curriculum_gives_the_shortest_first_and_then_mixes_them_in() -> None:
+    """A stand-in for the task hears which examples an update asks for."""
+    lengths: list[int] = []
+
+    class Listening(Translation):
+        def example(self, seed: int, split: Split, index: int) -> Example:
+            found = super().example(seed, split, index)
+            lengths.append(self.clauses[1])
+            return found
+
+        def shortest(self) -> Translation:
+            return Listening((1, 1))
+
+    given, every = small(batch_size=1), tasks()
+    before, every["translation"] = every["translation"], Listening()
+    try:
+        fit(given, 6, short=2)
+    finally:
+        every["translation"] = before
+    assert lengths == [1, 1, 3, 1, 3, 1]
+    assert TRANSLATION.shortest().clauses == (1, 1) and LANGUAGE_MODEL.shortest() is LANGUAGE_MODEL
 
 
 def test_fitting_on_leaves_the_shared_checkpoint_alone() -> None:
