@@ -36,13 +36,7 @@ from app.session.commands import (
     Undo,
     Watch,
 )
-from app.session.events import (
-    Analysis,
-    Check,
-    Event,
-    Notice,
-    Refused,
-)
+from app.session.events import Analysis, Check, Event, Notice, Refused
 from app.session.lineage import BUILD, Learner, Snapshots
 from app.session.log import commands_of
 from app.session.moving import Moving
@@ -289,4 +283,7 @@ def _entered(scenario: Scenario, phase: Phase, updates: int) -> Place:
 def _decides_anew(before: Scenario, after: Scenario) -> bool:
     """Whether the two differ in how a decision is made alone: every number that a model computes stays."""
     policy = after.policy.model_copy(update={"execution": before.policy.execution})
-    return before.policy != after.policy == policy and after.model_copy(update={"policy": before.policy}) == before
+    searched = "beam" in (before.policy.kind, after.policy.kind)
+    return (
+        not searched and before.policy != after.policy == policy and after.model_copy(update={"policy": before.policy}) == before
+    )

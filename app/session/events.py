@@ -255,6 +255,32 @@ class Node:
 
 
 @dataclass(frozen=True)
+class BeamStep:
+    """What one step of a beam kept (the first `kept`, in the order of their rows), then the most probable of what it dropped.
+
+    tokens: -1 where a hypothesis had ended and stays. parents: rows of the step before. log_p of all tokens so far, in nats;
+    scores: after the length penalty.
+    """
+
+    kept: int
+    tokens: tuple[int, ...]
+    parents: tuple[int, ...]
+    log_p: tuple[float, ...]
+    scores: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class BeamView:
+    """A beam search: each hypothesis is one of `Moved.requests`. winner: its row, once nothing goes on. ahead: by row the tokens
+    with which the next step keeps it."""
+
+    width: int
+    steps: tuple[BeamStep, ...]
+    winner: int | None
+    ahead: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
 class Moved:
     """The run stands at a moment: where, what is known, what was decided. `nodes` are new in the tree."""
 
@@ -272,6 +298,7 @@ class Moved:
     forward_ms: float
     updates: int  # made to the weights since they were built or loaded
     unreadable: str | None = None  # the first tensor that is not finite, where that leaves nothing to choose from
+    beams: BeamView | None = None
 
 
 @dataclass(frozen=True)

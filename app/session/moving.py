@@ -47,6 +47,8 @@ class Moving(Told):
             message = f"Request {command.request} has ended. Go back to choose another token."
             raise Refused.one("request", command.request, "a request that goes on", message)
         message = ""
+        if self.standing.search is not None:
+            message = "A beam decides by itself which hypotheses go on. Decide by greedy or sample to choose a token."
         if place.phase == "train":
             message = "In training the next token is given, not chosen. Go to Decode to choose one."
         elif place.stage == "choose":
@@ -73,14 +75,22 @@ class Moving(Told):
                 message = "The whole input was read in one call, and nothing is written. Change the input, or go back."
             raise Refused.one("kind", command.kind, "back, go, reset", message)
         self._dirty = True
+        anew, calls = False, list[Call]()
         if place.phase == "prefill" and not place.step:
             place, calls = self._prefill(place, unit)
         else:
-            place, calls = self._decode(place, unit, override)
+            chosen = place.stage == "choose"
+            if not chosen:
+                place, anew = self._decide(place, override)
+            if chosen or unit == "step":
+                place, calls = self._read(place)
         here = self.timeline.here
         moment = self._commit(command, place, here.weights, here.weights)
         whole = (place.phase == "prefill" and calls[0].stage == "encode") or bool(calls and calls[-1].whole)
-        yield from self.arrived(moment, calls, watch, keyframe=whole)
+        if anew:
+            yield from self.everything(watch, (moment,) if self.new else ())
+        else:
+            yield from self.arrived(moment, calls, watch, keyframe=whole)
 
     def _prefill(self, place: Place, unit: Unit) -> tuple[Place, list[Call]]:
         reading, calls = self.standing.reading, []
@@ -95,17 +105,23 @@ class Moving(Told):
         self.standing.remember(calls[-1])
         return replace(place, step=1, stage=""), calls
 
-    def _decode(self, place: Place, unit: Unit, override: tuple[int, int] | None) -> tuple[Place, list[Call]]:
-        reading = self.standing.reading
+    def _decide(self, place: Place, override: tuple[int, int] | None) -> tuple[Place, bool]:
+        """The place where the next tokens are chosen, and whether rows changed places (in a beam)."""
+        reading, search = self.standing.reading, self.standing.search
         assert reading is not None and reading.logits is not None
         scenario = place.scenario.model_copy(update={"phase": "decode"})
-        if place.stage != "choose":
-            written = place.written or tuple(Written() for _ in reading.prompts)
-            written = decide(scenario, reading.logits, written, place.decided, override)
-            reading.decided(written, place.decided + 1)
-            place = Place(scenario, "decode", place.decided, "choose", place.updates, written)
-            if unit == "stage":
-                return place, []
+        if search is not None:
+            anew = self.standing.branch()
+            return Place(scenario, "decode", place.decided, "choose", place.updates, search.written), anew
+        written = place.written or tuple(Written() for _ in reading.prompts)
+        written = decide(scenario, reading.logits, written, place.decided, override)
+        reading.decided(written, place.decided + 1)
+        return Place(scenario, "decode", place.decided, "choose", place.updates, written), False
+
+    def _read(self, place: Place) -> tuple[Place, list[Call]]:
+        """Read what was chosen."""
+        reading = self.standing.reading
+        assert reading is not None
         done = place.decided
         goes_on = any(w.read(done) != w.read(done - 1) for w in place.written)
         calls = [reading.decode(place.written, done)] if goes_on else []
@@ -165,7 +181,8 @@ class Moving(Told):
             moment.label = f"{moment.loss:.3f}" if moment.loss is not None else ""
             moment.first_loss = moment.loss if moment.first_loss is None else moment.first_loss
         elif moment.place.written:
-            newest = [w.ids[-1] for w in moment.place.written if len(w.ids) == moment.place.decided]
+            own = moment.place.written[:1] if moment.place.scenario.policy.kind == "beam" else moment.place.written
+            newest = [w.ids[-1] for w in own if len(w.ids) == moment.place.decided]
             moment.label = "·".join(words[id] for id in newest)
 
     def _back(self, watch: Sequence[Selector]) -> Iterator[Event]:
@@ -216,7 +233,9 @@ class Moving(Told):
         self._dirty = True
         yield from load(self.learner, self.snapshots, self.timeline, before)
         standing = stand(self.learner, place, again and here.finished and not place.stage, self.device)
-        update, made = standing.update, before
+        update, made, search = standing.update, before, standing.search
+        if search is not None and place.written:
+            place = replace(place, written=search.written, step=len(search.steps) - (place.stage == "choose"))
         if update is not None:
             place = update.place(place)
         moment = self._commit(command, place, None if update is not None and update.finished else made, before, update)

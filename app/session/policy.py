@@ -20,10 +20,11 @@ def tempered(logits: Tensor, policy: Policy) -> Tensor:
 def cut(probabilities: Tensor, policy: Policy) -> Tensor:
     """After top-k and top-p, renormalised; what is cut off is exactly 0. `[v]` -> `[v]`.
 
-    Greedy keeps the largest alone. top-p keeps the smallest set of largest tokens whose sum reaches p.
+    Greedy keeps the largest alone, and so does a beam for each hypothesis (what it really keeps: `beam.py`). top-p keeps the
+    smallest set of largest tokens whose sum reaches p.
     """
     order = torch.argsort(probabilities, descending=True, stable=True)
-    if policy.kind == "greedy":
+    if policy.kind != "sample":
         keep = order[:1]
     else:
         ordered = probabilities[order]
@@ -50,6 +51,6 @@ def readable(logits: Tensor) -> bool:
 def choose(logits: Tensor, policy: Policy, seed: int, step: int, request: int) -> int:
     """The id that the policy takes at this step for this request. `logits`: `[v]`. The draw is keyed, so it can be made again."""
     probabilities = cut(tempered(logits, policy), policy)
-    if policy.kind == "greedy":
+    if policy.kind != "sample":
         return int(probabilities.argmax())
     return int(torch.multinomial(probabilities.cpu(), 1, generator=generator(seed, "sample", step, request)))

@@ -18,7 +18,8 @@ from torch import Tensor, nn
 from app.session import given, interventions, policy
 from app.session.scenario import Scenario
 from app.session.timeline import Ending, Written
-from models import Inputs, Outputs, State
+from models import Inputs, Outputs, Rows, State
+from models.parts.select import select
 from models.parts.tap import OFF, Editor, Recorder, Tap, Tape
 from models.tasks import EOS, MASK, words_of
 from models.tasks.objective import deciding, decision_rows, pad
@@ -38,6 +39,18 @@ class Call:
     lengths: tuple[int, ...]
     ms: float
     whole: bool
+
+    def pick(self, rows: Sequence[int]) -> Call:
+        """The same call as these of its requests have it."""
+        tape = replace(self.tape, records={}, sizes={**self.tape.sizes, "b": len(rows)})
+        for path, record in self.tape.records.items():
+            own = record.axes[:1] == ("b",)
+            at = torch.tensor(rows, device=record.value.device)
+            value = record.value.index_select(0, at) if own else record.value
+            unedited = record.unedited.index_select(0, at) if own and record.unedited is not None else record.unedited
+            tape.records[path] = record._replace(value=value, unedited=unedited)
+        starts, lengths = (tuple(numbers[b] for b in rows) for numbers in (self.starts, self.lengths))
+        return replace(self, tape=tape, starts=starts, lengths=lengths)
 
     @cached_property
     def bytes(self) -> int:
@@ -123,6 +136,20 @@ class Reading:
         rows, values = self.deciding[b], self.said.values[b]
         return values[None] if rows == [None] else values[[r for r in rows if r is not None]]
 
+    def pick(self, rows: Sequence[int]) -> None:
+        """Go on with these requests, in this order, some of them twice: each keeps what it knows (beam search)."""
+        at = torch.tensor(rows, device=self.device)
+        self.prompts = [self.prompts[b] for b in rows]
+        self.log_p = [list(self.log_p[b]) for b in rows]
+        self.state, self.memory = select(self.state, at), select(self.memory, at)
+        self.logits = None if self.logits is None else self.logits[at]
+        self.decisions = [logits[at] for logits in self.decisions]
+        self.unused = None
+        if self.source is not None:
+            self.source = Rows(self.source.values[rows], self.source.lengths[rows])
+        if self.unedited is not None:
+            self.unedited.pick(rows)
+
     def _read(self, rows: list[list[int]], *, anew: bool = False, prompt: bool = False) -> Call:
         call, outputs = self._call("read", rows, self.memory if anew else self.state)
         logits = outputs.values
@@ -169,11 +196,17 @@ def listening(model: nn.Module, scenario: Scenario, starts: Sequence[int], tape:
 
 
 def within_limit(scenario: Scenario, written: tuple[Written, ...]) -> tuple[Written, ...]:
-    """What was written under a limit that may have changed: it goes on where there is room again, and ends where there is not."""
-    return tuple(w if w.finished == "eos" else replace(w, finished=_full(scenario, b, len(w.ids))) for b, w in enumerate(written))
+    """What was written under a limit that may have changed: it goes on where there is room again, and ends where there is not.
+
+    A beam is searched anew anyway; of a beam that is left the best hypothesis stays.
+    """
+    if scenario.policy.kind == "beam":
+        return written
+    written = written[: len(scenario.requests)]
+    return tuple(w if w.finished == "eos" else replace(w, finished=full(scenario, b, len(w.ids))) for b, w in enumerate(written))
 
 
-def _full(scenario: Scenario, b: int, count: int) -> Ending:
+def full(scenario: Scenario, b: int, count: int) -> Ending:
     """ "limit" where request b can take no token after its first `count`: by the policy, or by what the architecture can hold."""
     rows = len(given.prompts(scenario)[b]) + count
     return "limit" if count >= scenario.policy.limit or rows > given.spec_of(scenario).capabilities.largest_rows else ""
@@ -193,7 +226,7 @@ def decide(
             continue
         own = override is not None and override[0] == b
         id = override[1] if own and override else policy.choose(logits[b], scenario.policy, scenario.seed, step, b)
-        finished: Ending = "eos" if id == EOS else _full(scenario, b, len(one.ids) + 1)
+        finished: Ending = "eos" if id == EOS else full(scenario, b, len(one.ids) + 1)
         out.append(
             replace(
                 one,

@@ -136,10 +136,12 @@ class Training(_Value):
 class Policy(_Value):
     """How a decision is made from a distribution, when decoding ends, and how the distribution is computed."""
 
-    kind: Literal["greedy", "sample"] = "greedy"
+    kind: Literal["greedy", "sample", "beam"] = "greedy"
     temperature: Annotated[float, Field(ge=0.01, le=100)] = 1.0
     top_k: Annotated[int, Field(ge=1)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    width: Annotated[int, Field(ge=1, le=8)] = 4  # of a beam
+    length_penalty: Annotated[float, Field(ge=0, le=2)] = 0.6  # alpha (app/session/beam.py); 0: none
     limit: Annotated[int, Field(ge=1, le=MAX_TOKENS)] = 32
     execution: Literal["cached", "full_prefix"] = "cached"
 
@@ -214,6 +216,7 @@ def _conflicts(scenario: Scenario) -> Iterator[Problem]:
         yield _one_of("phase", scenario.phase, may, f"{spec.name} has no phase {scenario.phase!r} on this task")
     if config is not None:
         yield from _size_problems(scenario, spec, config)
+    yield from _beam_problems(scenario)
     layers = None if config is None else spec.layers(config)
     yield from _mask_problems("masks", scenario.masks, spec, layers)
     for i, request in enumerate(scenario.requests):
@@ -228,6 +231,21 @@ def _share_problems(training: Training) -> Iterator[Problem]:
     if both > 1 + 1e-9:
         message = f"training.mask_hidden and training.mask_replaced make {both:g} together; allowed: up to 1."
         yield Problem("training.mask_replaced", training.mask_replaced, f"at most {1 - training.mask_hidden:g}", message)
+
+
+def _beam_problems(scenario: Scenario) -> Iterator[Problem]:
+    """A beam follows one request, and begins with as many words as it is wide."""
+    policy, words = scenario.policy, len(tasks()[scenario.task].target)
+    if policy.kind != "beam":
+        return
+    if len(scenario.requests) > 1:
+        message = (
+            f"Beam search follows one request; {len(scenario.requests)} were given. Remove the others, or take greedy or sample."
+        )
+        yield Problem("policy.kind", "beam", "greedy or sample, or one request", message)
+    if policy.width > words:
+        message = f"policy.width was given {policy.width}; the vocabulary has {words} words. Take at most {words}."
+        yield Problem("policy.width", policy.width, f"1 to {words}", message)
 
 
 def _mask_problems(field: str, masks: tuple[Mask, ...], spec: Spec, layers: int | None) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import torch
 
 from app.session import checks, given, policy, trace
+from app.session.beam import Search, scenario_of
 from app.session.events import Analysis, Check, StageTime
 from app.session.lineage import BUILD, Learner, Snapshot, Snapshots
 from app.session.reading import Call, Reading, ops
@@ -34,6 +35,7 @@ class Standing:
     decodes: bool = False  # the prompt was read: each further call is a step of its own
     would: dict[tuple[int, int], int] = field(default_factory=dict)
     encoding: list[Check] = field(default_factory=list)  # what the encoding's own read satisfies
+    search: Search | None = None  # of a beam
 
     def remember(self, call: Call) -> None:
         """Keep this call's recording. What an older one holds of a cache is in the newest one anyway."""
@@ -54,10 +56,24 @@ class Standing:
         self.stages = [done] if call.stage == "encode" or self.decodes else [*self.stages, done]
         self.decodes = self.decodes or call.stage == "read"
 
+    def branch(self) -> bool:
+        """A beam takes a step: every hypothesis goes on from the row that it continues. Whether rows changed places."""
+        assert self.search is not None and self.reading is not None and self.reading.logits is not None
+        before, parents = len(self.search.written), self.search.advance(self.reading.logits)
+        moved = parents != list(range(before))
+        if moved:
+            self.reading.pick(parents)
+            self.calls = [c.pick(parents) for c in self.calls]
+        self.reading.scenario = scenario_of(self.search.scenario, len(parents))
+        self.reading.decided(self.search.written, len(self.search.steps))
+        return moved
+
     def compare(self, place: Place) -> None:
         """Mark the rows whose choice would be another one now. Where the logits are no numbers, nothing would be chosen."""
         reading, scenario = self.reading, place.scenario
         self.would = {}
+        if self.search is not None:
+            return  # a change searches anew
         for step, logits in enumerate([] if reading is None else reading.decisions):
             for b, one in enumerate(place.written):
                 if len(one.ids) > step and one.origins[step] == "model" and policy.readable(logits[b]):
@@ -112,6 +128,10 @@ def _reading(learner: Learner, place: Place, device: torch.device) -> Standing:
         here.remember(reading.encode())
     if begun:
         here.remember(reading.prefill())
+    if place.scenario.policy.kind == "beam":
+        here.search = Search(place.scenario)
+        _searched(here, here.search, place)
+    elif begun:
         for decided in range(1, place.decided + 1):
             reading.decided(place.written, decided)
             fed = [len(w.read(decided)) - len(w.read(decided - 1)) for w in place.written]
@@ -121,6 +141,19 @@ def _reading(learner: Learner, place: Place, device: torch.device) -> Standing:
                 here.remember(reading.decode(place.written, decided))
     here.compare(place)
     return here
+
+
+def _searched(here: Standing, search: Search, place: Place) -> None:
+    """The beam after as many steps as the place has decisions, or to its end."""
+    assert here.reading is not None
+    for decided in range(1, place.decided + 1):
+        if search.ended or here.unreadable(search.written):
+            return
+        here.branch()
+        if not any(w.read(decided) != w.read(decided - 1) for w in search.written):
+            here.stages = []
+        elif not (decided == place.decided and place.stage == "choose"):
+            here.remember(here.reading.decode(search.written, decided))
 
 
 def load(learner: Learner, snapshots: Snapshots, timeline: Timeline, weights: int) -> Iterator[Analysis]:

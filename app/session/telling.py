@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from app.session import checks, checks_parts, describing, given, link, rows, trace
+from app.session.beam import spread
 from app.session.commands import LARGEST_OPEN, MAX_LOG, MAX_REPLAY, Selector, Share
 from app.session.events import (
     Check,
@@ -149,7 +150,7 @@ class Told:
             place.stage,
             stages,
             self.ended,
-            () if reading is None else rows.requests(place, reading, newest, here.would),
+            () if reading is None else rows.requests(spread(place), reading, newest, here.would),
             None if here.update is None else rows.train(here.update),
             () if reading is None else describing.kept(reading.state),
             sizes,
@@ -157,6 +158,7 @@ class Told:
             forward,
             place.updates,
             here.unreadable(place.written),
+            None if reading is None or here.search is None else here.search.view(reading),
         )
 
     def _stages(self) -> tuple[tuple[StageTime, ...], dict[str, int]]:

@@ -31,10 +31,12 @@ TITLES = {
     "mask_rate": ("Hidden words", "the share of words to say again, at least one a sentence"),
     "mask_hidden": ("Of these masked", "the share that becomes <mask>"),
     "mask_replaced": ("Of these replaced", "the share that becomes another word; the rest stays as it is"),
-    "kind": ("Decide by", "the largest probability, or a seeded draw"),
+    "kind": ("Decide by", "the largest probability, a seeded draw, or the best of several whole texts"),
     "temperature": ("Temperature", "logits are divided by it"),
     "top_k": ("Top k", "only the k largest can be drawn; empty: all"),
     "top_p": ("Top p", "only the largest that together reach p can be drawn"),
+    "width": ("Beam width", "so many hypotheses are kept"),
+    "length_penalty": ("Length penalty α", "the score is log P over ((5 + length) / 6)^α; 0 compares log P itself"),
     "limit": ("Limit", "the most tokens that decode writes"),
     "execution": ("Execution", "only the new row, with what is kept; or the whole prefix again"),
 }
@@ -64,6 +66,7 @@ CHOICE_TITLES = {
 SEED = {"type": "integer", "title": "Seed", "why": "of random weights, batches and draws", "default": 7}
 SEED_RANGE = {"low": -(2**31), "high": 2**31 - 1}
 STEPS = {"temperature": 0.1, "top_p": 0.05, "clip_norm": 0.5}
+WHEN = {"top_k": "sample", "top_p": "sample", "width": "beam", "length_penalty": "beam"}  # the `kind` that a field belongs to
 LOGARITHMIC = {"learning_rate"}  # stepped 1, 2, 5, 10, ...
 ALWAYS = {"config": 4, "training": 3, "policy": 0}  # fields that are shown; the others wait under "More"
 FAMILIES = ("Recurrent", "Recurrent with attention", "Convolutional", "Attention", "State space", "Speech and vision")
@@ -89,7 +92,10 @@ def _settings(group: str, model: type[Training] | type[Policy]) -> list[dict[str
     found = []
     for name, schema in model.model_json_schema()["properties"].items():
         title, why = TITLES[name]
-        found.append(_field(f"{group}.{name}", {"title": title, "why": why, "default": schema["default"], **_kind(schema)}))
+        when = {"when": {"kind": WHEN[name]}} if name in WHEN else {}
+        found.append(
+            _field(f"{group}.{name}", {"title": title, "why": why, "default": schema["default"], **_kind(schema), **when})
+        )
     return _some_later(group, found)
 
 

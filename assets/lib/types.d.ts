@@ -73,6 +73,8 @@ export interface Look {
   ribbon: "weight" | "value";
   /** What stands beside the map: the next token, or the score of a text. */
   decision: "next" | "score";
+  /** Where a beam decides: its tree stands where the map stands otherwise. */
+  tree: boolean;
   /** The gold alignment is drawn over the map, where one is known. */
   gold: boolean;
 }

@@ -9,6 +9,7 @@ import { edited, fillTable, mapTable, readout, reserve } from "../lib/map/maps.m
 import { drawMinis, thumbBin } from "../lib/map/minis.mjs";
 import { Overview } from "../lib/draw/overview.mjs";
 import { Pane } from "../lib/map/pane.mjs";
+import { treeShown } from "../lib/next/beams.mjs";
 import * as read from "../lib/reads.mjs";
 import { drawScale, largest, scalebar, scaleOf, weightScale } from "../lib/draw/scalebar.mjs";
 import { requestName } from "../lib/words.mjs";
@@ -34,7 +35,7 @@ export default {
   title: "Who may read, how much is read",
   slot: "map",
   phases: ["train", "prefill", "decode"],
-  applies: (world) => world.opened?.relations.length !== 0,
+  applies: (world) => world.opened?.relations.length !== 0 && !treeShown(world),
 
   wants(world) {
     const at = read.relation(world);

@@ -2,6 +2,7 @@
 /** The decision: the distribution that the deciding row owns, and how a token is taken from it. Another token is chosen by a click, which makes a
  * branch; another policy is shown while its controls are dragged. Where something is edited, what it was unedited stands beside. */
 
+import * as beam from "../lib/next/beams.mjs";
 import * as say from "../lib/next/candidates.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
@@ -58,6 +59,7 @@ export default {
       h("p", { class: "note beside", hidden: true }, h("span"), h("span")),
       h("div", { id: "policybar", hidden: true }, policybar(show, take)),
       h("div", { class: "whole" }, h("p", { class: "note" }, h("span", null, msg`Output`), h("b", { class: "mono c-d" }), h("i", { class: "pv f", title: msg`formula: the product of what was chosen` }), h("span", { class: "covers" }),
+          h("button", { class: "link tree", type: "button", hidden: true, title: msg`The tree of the beam in the place of the map`, onclick: () => context.look({ tree: true }) }, msg`Tree`),
           h("button", { class: "link score", type: "button", title: msg`How probable is a text that you give?`, onclick: () => context.look({ decision: "score" }) }, msg`Score…`)),
         h("p", { class: "note" }, h("span", null, msg`log p`), h("span", { class: "mono factors", tabindex: 0, role: "group", "aria-label": msg`log p of each token, and their sum` }))),
       h("p", { class: "note outcome" }),
@@ -73,7 +75,7 @@ export default {
     const how = state.draft ?? inForce;
     const words = world.opened.vocabulary.target;
     const view = read.requestView(world);
-    const all = say.distribution(view, words, how, !!state.draft);
+    const all = say.distribution(view, words, how, !!state.draft, beam.ahead(world, read.request(world)));
     const able = world.role === "writer" && world.connection === "open";
     set(element, "data-open", state.open ? "" : null);
     set(element, "data-edited", view?.unedited?.logits ? "" : null);
@@ -82,13 +84,14 @@ export default {
     policy.hidden = !state.open;
     total.hidden = state.open;
     set(total, "data-later", read.phase(world) === "prefill" ? "" : null); // nothing is written there, but its place is kept
-    hint.hidden = state.open || read.requestCount(world) > 1;
+    hint.hidden = state.open || (read.requestCount(world) > 1 && !beam.searches(world));
+    total.querySelector(".tree").hidden = !beam.searches(world) || world.look.tree;
     if (state.open) drawPolicybar(policy.firstElementChild, how, words.length, able, say.kept(all, how));
     requests(blocks, world, context, state, how);
     rest(find, all, rowsOf(read.requestCount(world)), state);
     drawBeside(beside, say.beside(view, words, how));
     output(total, view);
-    text(hint, read.before(world, "logits") ? msg`The operations have not come to the distribution yet.` : say.outcome(view, world.recording));
+    text(hint, read.before(world, "logits") ? msg`The operations have not come to the distribution yet.` : beam.searches(world) ? beam.outcome(world, view) : say.outcome(view, world.recording));
     const seen = `${world.moved?.at} ${read.request(world)}`;
     if (seen === state.seen) return;
     state.seen = seen;
@@ -127,8 +130,8 @@ function requests(element, world, context, state, how) {
   list(element, all, (_, i) => i, block, (node, view, i) => {
     const on = i === at;
     const limit = on || all.length < 3 ? rowsOf(all.length) : 0;
-    const found = say.listed(limit ? say.distribution(view, words, how, !!state.draft) : [], limit, on ? state.query : "", view.unedited?.choice);
-    const able = world.role === "writer" && world.connection === "open" && !view.finished;
+    const found = say.listed(limit ? say.distribution(view, words, how, !!state.draft, beam.ahead(world, i)) : [], limit, on ? state.query : "", view.unedited?.choice);
+    const able = world.role === "writer" && world.connection === "open" && !view.finished && !beam.searches(world);
     set(node, "class", `block${on ? " on" : ""}`);
     blockHead(node.children[0], view, i, all.length, limit === 0, () => context.look({ request: i, lock: null }));
     const choose = (/** @type {Candidate} */ c) => {

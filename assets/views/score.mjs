@@ -3,6 +3,7 @@
 
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
+import { ofRequest } from "../lib/map/gold.mjs";
 import * as read from "../lib/reads.mjs";
 import { figure, number, probability, shown } from "../lib/words.mjs";
 
@@ -29,7 +30,7 @@ export const tokens = (result, words) =>
 
 /** What the whole covers, and its probability. Pure. @param {any} result */
 export const sum = (result) => {
-  return msg`p ${probability(Math.exp(number(result.total)))}, <eos> counted`;
+  return msg`p ${probability(Math.exp(number(result.total)))} with <eos>`;
 };
 
 /** What is said of words that the vocabulary does not have. Pure. @param {string[]} unknown */
@@ -68,7 +69,7 @@ export default {
     worlds.set(element, world);
     const [, form, problem, ul, unknown, line, hint] = /** @type {any} */ (element.children);
     const able = world.role === "writer" && world.connection === "open";
-    const gold = world.opened?.gold?.[read.request(world)]?.target.join(" ") ?? "";
+    const gold = ofRequest(world)?.target.join(" ") ?? "";
     set(form.elements[0], "placeholder", gold || msg`a text of the target`);
     for (const control of form.elements) set(control, "disabled", !able || own.running);
     text(problem, own.problem);
@@ -120,7 +121,7 @@ async function ask(element, typed, context) {
   const own = /** @type {Own} */ (owns.get(element));
   const world = /** @type {World} */ (worlds.get(element));
   const request = read.request(world);
-  const target = typed.trim() ? typed : (world.opened?.gold?.[request]?.target.join(" ") ?? "");
+  const target = typed.trim() ? typed : (ofRequest(world)?.target.join(" ") ?? "");
   Object.assign(own, { asked: depends(world), running: true, problem: "" });
   const reply = await context.send({ kind: "analyse", name: NAME, arguments: { request, text: target } });
   Object.assign(own, { running: false, problem: reply.ok ? "" : reply.errors.map((e) => e.message).join(" ") });

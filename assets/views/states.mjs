@@ -7,6 +7,7 @@ import { msg } from "../lib/language.mjs";
 import { measureWhenIdle } from "../lib/run/measuring.mjs";
 import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
 import { passed, stale } from "../lib/states/passing.mjs";
+import { treeShown } from "../lib/next/beams.mjs";
 import * as read from "../lib/reads.mjs";
 import { places, reserved } from "../lib/read/ribbons.mjs";
 import { bands, paint, readout, spotAt } from "../lib/states/statestrips.mjs";
@@ -29,7 +30,7 @@ export default {
   title: "What the state holds",
   slot: "map",
   phases: ["train", "prefill", "decode"],
-  applies: tapes.alone,
+  applies: (world) => tapes.alone(world) && !treeShown(world),
   wants: (world) => (tapes.shown(world)?.tapes ?? []).map((t) => tapes.selector(world, t.path)),
 
   mount(element, context) {

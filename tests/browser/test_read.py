@@ -162,3 +162,23 @@ def test_a_text_is_scored_and_then_stepped_through_with_the_same_numbers(window:
     window.until("lookback.store.world.moved.requests[0].finished === 'eos'")
     taken = page.evaluate("Array.from(lookback.store.world.moved.requests[0].log_p)")
     assert taken == pytest.approx(scored, abs=1e-4)
+
+
+def test_a_beam_shows_its_tree_and_any_hypothesis_of_it(window: Window) -> None:
+    page = window.page
+    opened(window, requests=[{"source": ["the", "small", "cat", "does", "not", "sleep"]}], policy={"kind": "beam", "width": 3})
+    window.step(2)
+    page.locator("#view-beams").wait_for()
+    assert "width 3, 2 steps" in page.locator("#view-beams").inner_text()
+    window.until("document.querySelector('#view-beams canvas').ariaLabel.startsWith('A: le petit')")
+    box = page.locator(".beams-pan").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 200, box["y"] + 20 + 1.5 * (min(38, max(21, (box["height"] - 22) / 6))))
+    window.until("lookback.store.world.look.request === 1")
+    while not page.evaluate("lookback.store.world.moved.ended"):
+        window.step()
+    assert "the answer is A" in page.locator("#view-beams").inner_text()
+    page.get_by_role("button", name="Show the map").click()
+    page.locator("#view-map").wait_for()
+    page.get_by_role("button", name="Tree").click()
+    page.locator("#view-beams").wait_for()

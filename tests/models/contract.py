@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from models import AXES, Outputs, Rows, Spec, State
+from models.parts.select import select
 from models.parts.tap import FIXED_TYPES, OFF, Edit, Editor, Recorder, Tap, Tape
 from models.parts.visibility import Cell, NoVisibleKey, Visibility
 from models.tasks.objective import mean_loss, row_losses
@@ -78,6 +79,19 @@ def state_is_not_mutated(make: Make) -> None:
     assert_close(kept(state), before, atol=0, rtol=0)
     again = world.call(world.part(4, 6), state, source=False)[0].values
     assert torch.equal(first, again)
+
+
+def requests_of_a_state_can_be_picked(make: Make) -> None:
+    """What beam search does: row i goes on from what row `rows[i]` kept."""
+    world = make()
+    rows = torch.tensor([2, 0, 0, 1])
+    state = world.call(world.part(0, 4))[1]
+    together, after = world.call(world.part(4, 6), state, source=False)
+    part = world.part(4, 6)
+    picked = replace(world, target=Rows(part.values[rows], part.lengths[rows]))
+    values, later = picked.call(picked.target, select(state, rows), source=False)
+    assert_close(values.values, together.values[rows], atol=1e-12, rtol=0)
+    assert_close(kept(later), kept(select(after, rows)), atol=1e-12, rtol=0)
 
 
 def recording_changes_nothing(make: Make) -> None:
@@ -258,6 +272,7 @@ ALWAYS: tuple[Check, ...] = (
     requests_are_independent,
     padding_changes_nothing,
     state_is_not_mutated,
+    requests_of_a_state_can_be_picked,
     recording_changes_nothing,
     every_editable_tap_is_live,
     axis_letters_are_known_and_typed,

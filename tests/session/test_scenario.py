@@ -98,7 +98,7 @@ EDIT = {"path": "logits", "action": "set", "value": 1.0}
         ({"policy": {"top_k": 0}}, "policy.top_k", "at least 1"),
         ({"policy": {"top_p": 1.1}}, "policy.top_p", "at most 1"),
         ({"policy": {"limit": 0}}, "policy.limit", "at least 1"),
-        ({"policy": {"kind": "beam"}}, "policy.kind", "greedy or sample"),
+        ({"policy": {"kind": "best"}}, "policy.kind", "greedy, sample or beam"),
         ({"colour": 1}, "colour", "is not a field; remove it"),
         ([], "scenario", "an object"),
         (None, "scenario", "an object"),

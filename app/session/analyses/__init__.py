@@ -18,6 +18,7 @@ import torch
 from torch import nn
 
 from app.session import given, weights
+from app.session.beam import spread
 from app.session.events import Analysis, Check, Piece, Problem, Refused
 from app.session.lineage import Learner
 from app.session.reading import listening
@@ -70,7 +71,9 @@ def analyse(engine: Engine, name: str, arguments: dict[str, Any]) -> Iterator[An
             raise Refused(
                 Problem(f"arguments.{key}", arguments[key], allowed, f"{name} has no argument {key!r}; allowed: {allowed}")
             )
-    run = Run(engine.learner.model, engine.timeline.here.place, engine.device, engine.standing.update, partial(_before, engine))
+    run = Run(
+        engine.learner.model, spread(engine.timeline.here.place), engine.device, engine.standing.update, partial(_before, engine)
+    )
     yield Analysis(name, 0.0, None)
     for said in module.run(run, arguments):
         match said:

@@ -11,10 +11,12 @@ from typing import Any
 
 from app.session import checks
 from app.session.analyses import Result, Run
+from app.session.beam import Search, scenario_of
 from app.session.checks_parts import broken
 from app.session.events import Check, Status
 from app.session.reading import Reading
 from app.session.scenario import Scenario
+from app.session.standing import Standing
 
 NAME = "cached_equals_full"
 TITLE = "Cached execution gives the distributions of the full prefix"
@@ -29,14 +31,10 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
         yield pending
         yield Result({"reason": pending.reason})
         return
-    cached, full = (_reading(run, execution) for execution in ("cached", "full_prefix"))
     steps: list[float] = []
-    for decided in range(run.place.decided + 1):
-        for reading in (cached, full):
-            _advance(reading, run, decided)
-        assert cached.logits is not None and full.logits is not None
-        steps.append(float((cached.logits - full.logits).abs().max()))
-        yield (decided + 1) / (run.place.decided + 1)
+    for off in (_searched if run.place.scenario.policy.kind == "beam" else _decided)(run):
+        steps.append(off)
+        yield len(steps) / (run.place.decided + 1)
     worst = math.nan if any(map(math.isnan, steps)) else max(steps)
     status: Status = "pass" if worst <= TOLERANCE else "fail"
     reason = broken(run.place.scenario, "cached") if status == "fail" else ""
@@ -44,10 +42,42 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     yield Result({"largest": worst, "by_step": steps, "tolerance": TOLERANCE})
 
 
-def _reading(run: Run, execution: str) -> Reading:
+def _decided(run: Run) -> Iterator[float]:
+    """Of each decision: how far the two are apart."""
+    cached, full = (_reading(run, execution) for execution in ("cached", "full_prefix"))
+    for decided in range(run.place.decided + 1):
+        for reading in (cached, full):
+            _advance(reading, run, decided)
+        yield _apart(cached, full)
+
+
+def _searched(run: Run) -> Iterator[float]:
+    """The same for a beam: its rows, put in order by parent at every step, against each hypothesis read anew by itself."""
+    one = run.place.scenario.model_copy(update={"requests": run.place.scenario.requests[:1]})
+    search, cached = Search(one), _reading(run, "cached", one)
+    here = Standing(cached, search=search)
+    _advance(cached, run, 0)
+    for decided in range(run.place.decided + 1):
+        if decided:
+            here.branch()
+            if any(w.read(decided) != w.read(decided - 1) for w in search.written):
+                cached.decode(search.written, decided)
+        full = _reading(run, "full_prefix", scenario_of(one, len(search.written)))
+        _advance(full, run, 0)
+        if any(w.ids for w in search.written):
+            full.decode(search.written, decided)
+        yield _apart(cached, full)
+
+
+def _apart(cached: Reading, full: Reading) -> float:
+    assert cached.logits is not None and full.logits is not None
+    return float((cached.logits - full.logits).abs().max())
+
+
+def _reading(run: Run, execution: str, scenario: Scenario | None = None) -> Reading:
     policy = run.place.scenario.policy.model_copy(update={"execution": execution})
-    scenario: Scenario = run.place.scenario.model_copy(update={"policy": policy})
-    return Reading(run.model, scenario, run.device, record=False)
+    which = run.place.scenario if scenario is None else scenario
+    return Reading(run.model, which.model_copy(update={"policy": policy}), run.device, record=False)
 
 
 def _advance(reading: Reading, run: Run, decided: int) -> None:

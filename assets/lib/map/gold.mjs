@@ -13,7 +13,7 @@ export function gold(world) {
   const at = read.relation(world);
   if (!at || at.info.query !== "t" || at.info.key !== "s") return null;
   const request = read.request(world);
-  const links = read.phase(world) === "train" ? world.moved?.train?.gold?.[request] : written(world, world.opened?.gold?.[request]);
+  const links = read.phase(world) === "train" ? world.moved?.train?.gold?.[request] : written(world, ofRequest(world));
   if (!links?.length) return null;
   const found = /** @type {Gold} */ (new Map());
   for (const [key, row] of links) {
@@ -21,6 +21,12 @@ export function gold(world) {
     found.get(row)?.add(key);
   }
   return found;
+}
+
+/** What is known of the request that is looked at; hypotheses of a beam are all of one. @param {World} world */
+export function ofRequest(world) {
+  const all = world.opened?.gold ?? [];
+  return all[Math.min(read.request(world), all.length - 1)] ?? null;
 }
 
 /** @param {World} world @param {any} gold of a request */

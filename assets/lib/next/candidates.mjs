@@ -19,23 +19,25 @@ import { figure, number, probability, shown } from "../words.mjs";
  * @param {any} policy */
 export function policyName(policy) {
   if (!policy) return "";
+  if (policy.kind === "beam") return msg`beam ${policy.width}, α ${policy.length_penalty}`;
   const cuts = policy.kind === "greedy" ? [] : [policy.top_k ? msg`top ${policy.top_k}` : "", policy.top_p < 1 ? `p ${policy.top_p}` : ""].filter(Boolean);
   return [policy.kind === "greedy" ? msg`greedy` : msg`sample`, `T ${policy.temperature}`, ...cuts].join(", ");
 }
 
 /** All words of the vocabulary with their numbers, the most probable first; none where nothing is decided here.
  * @param {any} view a RequestView @param {string[]} words @param {Policy} policy the one to show @param {boolean} [draft] it is not in force yet
+ * @param {number[] | null} [ahead] with which tokens a beam keeps it
  * @returns {Candidate[]} */
-export function distribution(view, words, policy, draft = false) {
+export function distribution(view, words, policy, draft = false, ahead = null) {
   if (!view?.logits) return [];
   const p = tempered(view.logits, policy.temperature);
   const drawn = cut(p, policy);
   const plain = view.unedited?.logits ? tempered(view.unedited.logits, policy.temperature) : null;
   const order = ranked(p);
-  const lead = draft ? (policy.kind === "greedy" ? order[0] : -1) : view.choice;
+  const lead = draft ? (policy.kind === "greedy" ? order[0] : -1) : ahead ? null : view.choice;
   return order.map((id) => ({
     id, token: words[id] ?? String(id), logit: view.logits[id], probability: p[id], drawn: drawn[id], unedited: plain?.[id] ?? null,
-    lead: id === lead, cut: policy.kind === "sample" && drawn[id] === 0,
+    lead: ahead && !draft ? ahead.includes(id) : id === lead, cut: policy.kind === "sample" && drawn[id] === 0,
   }));
 }
 
@@ -56,7 +58,7 @@ export function listed(all, limit, query = "", plain = null) {
 /** How many words are left after the cuts, and what they hold together: null where nothing is cut.
  * @param {Candidate[]} all @param {Policy} policy */
 export function kept(all, policy) {
-  if (policy.kind === "greedy" || !all.some((c) => c.cut)) return null;
+  if (policy.kind !== "sample" || !all.some((c) => c.cut)) return null;
   const left = all.filter((c) => !c.cut);
   return { count: left.length, share: left.reduce((sum, c) => sum + c.probability, 0) };
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /** How a decision is made from logits, as app/session/policy.py has it: so that another policy can be shown without asking. Pure. */
 
-/** @typedef {{kind: "greedy" | "sample", temperature: number, top_k: number | null, top_p: number, limit: number, execution: string}} Policy */
+/** @typedef {{kind: "greedy" | "sample" | "beam", width: number, length_penalty: number, temperature: number, top_k: number | null, top_p: number, limit: number, execution: string}} Policy */
 
 /** Probabilities under the temperature, before any cut.
  * @param {ArrayLike<number>} logits @param {number} temperature */
@@ -13,11 +13,11 @@ export function tempered(logits, temperature) {
   return out.map((x) => x / sum);
 }
 
-/** After top-k and top-p, divided by what is left; what is cut off is 0. Greedy keeps the largest alone.
+/** After top-k and top-p, divided by what is left; what is cut off is 0. Greedy keeps the largest alone, as a beam does for each hypothesis.
  * @param {Float64Array} probabilities @param {Policy} policy */
 export function cut(probabilities, policy) {
   const order = ranked(probabilities);
-  const kept = policy.kind === "greedy" ? order.slice(0, 1) : within(probabilities, order, policy);
+  const kept = policy.kind !== "sample" ? order.slice(0, 1) : within(probabilities, order, policy);
   const sum = kept.reduce((a, i) => a + probabilities[i], 0);
   const out = new Float64Array(probabilities.length);
   for (const i of kept) out[i] = probabilities[i] / sum;

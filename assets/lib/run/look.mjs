@@ -19,6 +19,7 @@ const ALLOWED = {
   scope: (v) => v === "layer" || v === "all",
   stops: (v) => Array.isArray(v) && v.length <= MOST && v.every(isStop),
   decision: (v) => v === "next" || v === "score",
+  tree: (v) => typeof v === "boolean",
   gold: (v) => typeof v === "boolean",
   ribbon: (v) => v === "weight" || v === "value",
   op: (v) => v === null || (typeof v === "string" && v.length <= 200),
@@ -52,14 +53,19 @@ export function shared(look) {
   return Object.fromEntries(Object.keys(ALLOWED).map((key) => [key, look[/** @type {keyof Look} */ (key)]]));
 }
 
+/** Between how many one can choose: sequences of the batch in training, hypotheses of a beam, else requests. @param {any} scenario */
+function shownOnes({ phase, training, requests, policy }) {
+  if (phase === "train" && training?.batch === "task") return training.batch_size;
+  return policy?.kind === "beam" && phase !== "train" ? policy.width : requests.length;
+}
+
 /** A look that fits what was opened: its relation exists, layer and head are within it.
  * @param {Look} look @param {any} opened @returns {Look} */
 export function fitting(look, opened) {
   const relations = opened?.relations ?? [];
   const found = relations.find((/** @type {any} */ r) => r.name === look.relation);
   const info = found ?? relations.at(-1);
-  const { phase, training, requests } = opened.scenario; // in training one looks at a sequence of the batch
-  const request = Math.min(look.request, Math.max(0, (phase === "train" && training?.batch === "task" ? training.batch_size : requests.length) - 1));
+  const request = Math.min(look.request, Math.max(0, shownOnes(opened.scenario) - 1));
   if (!info) {
     const own = look.relation === "" || look.relation === "s" || look.relation === "t"; // whose states are looked at, where there are no reads
     return own ? { ...look, request } : { ...firstLook(), theme: look.theme, stops: look.stops, pane: look.pane, request };

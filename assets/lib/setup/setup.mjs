@@ -101,7 +101,9 @@ export class SetUp {
 
   /** Whether a field means something beside the values of the others. @param {Field} field */
   means(field) {
-    return Object.entries(field.about.when ?? {}).every(([name, needed]) => ({ ...this.actions.scenario.config, ...this.draft })[name] === needed);
+    const group = field.about.path.split(".")[0];
+    const beside = { ...this.actions.scenario[group], ...(group === "config" ? this.draft : {}) };
+    return Object.entries(field.about.when ?? {}).every(([name, needed]) => beside[name] === needed);
   }
 
   /** Which weights the control says: those that are loaded, or that were chosen a moment ago. @param {any} scenario */
@@ -246,7 +248,8 @@ export class SetUp {
 const disclosures = () => [...document.querySelectorAll("details")].filter((d) => d.dataset.more);
 
 /** How tokens are decided, in a few words. @param {any} policy */
-function policyWords({ kind, temperature, top_k, top_p }) {
+function policyWords({ kind, temperature, top_k, top_p, width, length_penalty }) {
+  if (kind === "beam") return msg`beam ${width}, α ${length_penalty}`;
   const cut = kind === "sample" ? [top_k === null ? "" : `k ${top_k}`, top_p === 1 ? "" : `p ${top_p}`] : [];
   return [named(kind), `T ${temperature}`, ...cut].filter(Boolean).join(", ");
 }

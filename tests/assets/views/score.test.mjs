@@ -13,7 +13,7 @@ test("each token has its log p; where another word was more probable, that word 
 });
 
 test("the sum says that <eos> counts, and unknown words are named", () => {
-  assert.match(sum(result), /^p 5\.0?e-4, <eos> counted$|^p 0\.001, <eos> counted$/);
+  assert.match(sum(result), /^p (5\.0?e-4|0\.001) with <eos>$/);
   assert.equal(unknownWords(result.unknown), "Not in the vocabulary, scored as <unk>: zèbre.");
   assert.equal(unknownWords([]), "");
 });
