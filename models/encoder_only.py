@@ -19,7 +19,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import Inputs, Outputs, Relation
+from models import Capabilities, Inputs, Outputs, Relation, Spec
 from models.parts import bert
 from models.parts.attention import Readable, SourceSelfAttention, read_masks
 from models.parts.formulas import Formula
@@ -96,6 +96,24 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
     return (
         *bert.embedding_formulas("encoder.embedding"),
         *bert.block_formulas(SELF, config.d_model // config.heads, kept=False),
-        *bert.pooler_formulas(),
         *bert.head_formulas(),
     )
+
+
+SPEC = Spec(
+    id="encoder_only",
+    name="Encoder-only",
+    family="Attention",
+    summary="BERT: every row reads every row, before and behind it, and says which word was hidden or which class the whole is of.",
+    inventory=("A12",),
+    paper="Devlin et al. 2019, BERT: Pre-training of Deep Bidirectional Transformers, arXiv 1810.04805",
+    config=Config,
+    build=_build,
+    relations=(SELF,),
+    phases=("train", "prefill"),
+    tasks=("masked_french", "agreement"),
+    layers=lambda config: config.layers,
+    check=_check,
+    capabilities=Capabilities(has_source=True, causal=False, streams=False, largest_source=ROWS - 1),
+    formulas=_formulas,
+)

@@ -22,9 +22,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import Inputs, Outputs, Relation
+from models import Capabilities, Inputs, Outputs, Relation, Spec
 from models.parts import bert
 from models.parts.attention import KeysValues, Readable, SourceSelfAttention, read_masks
+from models.parts.formulas import Formula, k, linear, q, v
 from models.parts.settings import setting
 from models.parts.stack import FeedForward, initialise
 from models.parts.tap import Tap
@@ -143,3 +144,79 @@ class Longformer(nn.Module):
 
     def forward(self, inputs: Inputs, state: bert.Nothing, tap: Tap) -> tuple[Outputs, bert.Nothing]:
         return Outputs("class", self.head(self.encode(inputs, tap), tap)), state
+
+
+def _build(config: WindowConfig, relation: Relation, source: Any, target: int) -> nn.Module:
+    if not isinstance(source, int):
+        raise ValueError(f"source was given {source}; a Longformer reads words")
+    return Longformer(config, relation, source, target)
+
+
+def _formulas(config: WindowConfig) -> tuple[Formula, ...]:
+    own = bert.block_formulas(GLOBAL, config.d_model // config.heads, kept=False)
+    if getattr(config, "projections", "shared") == "separate":
+        at, root = GLOBAL.path.format(layer="*"), rf"\sqrt{{{config.d_model // config.heads}}}"
+        own = (*_global_formulas(at, root), *(f for f in own if f.path not in (f"{at}.scores", f"{at}.mixed")))
+    return (*bert.embedding_formulas("encoder.embedding"), *own, *bert.pooler_formulas())
+
+
+def _global_formulas(at: str, root: str) -> tuple[Formula, ...]:
+    local, wide = (rf"{q(f'Q{g}')} {k(f'K{g}')}^{{\top}} / {root}" for g in ("", "^g"))
+    a, by = v("A"), r"\text{ for a global row } i: \;"
+    made = {
+        "Q": (q("q"), "queries of global rows"),
+        "K": (k("k"), "keys as global rows see them"),
+        "V": (v("v"), "values as global rows see them"),
+    }
+    maps = [
+        linear(f"parameter.{at}.W_{n}_global", f"{y}^g_i", "x_i", f"W^g_{n}", f"b^g_{n}", of, "i") for n, (y, of) in made.items()
+    ]
+    taps = [Formula(f"{at}.{n.lower()}_global", both[0].latex, made[n][1]) for n, both in zip("QKV", maps, strict=True)]
+    return (
+        Formula(f"{at}.scores", rf"S_i = {local}, {by} S_i = {wide}", "how well a query fits a key, before the mask"),
+        Formula(
+            f"{at}.mixed",
+            rf"{v('Z')}_i = {a}_i {v('V')}, {by} {a}_i {v('V^g')}",
+            "the values that were read, mixed by their weights",
+        ),
+        *taps,
+        *(f for both in maps for f in both),
+    )
+
+
+_CAN = Capabilities(has_source=True, causal=False, streams=False, largest_source=ROWS - 1)
+LONGFORMER = Spec(
+    id="longformer",
+    name="Longformer",
+    family="Attention",
+    summary="Rows read a window around them, and a global row that reads and is read by all: cost grows with length, not its square.",
+    inventory=("A16",),
+    paper="Beltagy et al. 2020, Longformer: The Long-Document Transformer, arXiv 2004.05150",
+    config=Config,
+    build=lambda config, source, target: _build(config, GLOBAL, source, target),
+    relations=(GLOBAL,),
+    phases=("train", "prefill"),
+    tasks=("needle",),
+    layers=lambda config: config.layers,
+    check=_check,
+    capabilities=_CAN,
+    formulas=_formulas,
+)
+WINDOW = Spec(
+    id="sliding_window",
+    name="Sliding window alone",
+    family="Attention",
+    summary="The same encoder without a global row: what lies further than its layers reach does not exist for it.",
+    inventory=("A16",),
+    paper="Beltagy et al. 2020, Longformer: The Long-Document Transformer, arXiv 2004.05150",
+    config=WindowConfig,
+    build=lambda config, source, target: _build(config, ALONE, source, target),
+    relations=(ALONE,),
+    phases=("train", "prefill"),
+    tasks=("needle",),
+    layers=lambda config: config.layers,
+    check=_check,
+    capabilities=_CAN,
+    formulas=_formulas,
+)
+SPECS = (LONGFORMER, WINDOW)
