@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from models import Capabilities, Inputs, Outputs, Relation, Spec
 from models.parts import bert
 from models.parts.attention import Readable, SourceSelfAttention, read_masks
-from models.parts.formulas import Formula
+from models.parts.formulas import Formula, linear, p
 from models.parts.settings import setting
 from models.parts.stack import FeedForward, initialise
 from models.parts.tap import Tap
@@ -96,15 +96,23 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
     return (
         *bert.embedding_formulas("encoder.embedding"),
         *bert.block_formulas(SELF, config.d_model // config.heads, kept=False),
-        *bert.head_formulas(),
+        *_head_formulas(),
     )
+
+
+def _head_formulas() -> tuple[Formula, ...]:
+    """Of both heads: a task has one of them. What they share is said so that it holds for each."""
+    scores = rf"z = y {p('C')}^{{\top}} + {p('c')}, \; C = E \text{{ of words, }} U \text{{ of classes}}"
+    own = [f for f in (*bert.head_formulas(), *bert.pooler_formulas()) if f.path != "logits" and "head.W" not in f.path]
+    shared = linear("parameter.head.W", "u", "x", "W", "b", "the hidden layer of the head", "b")
+    return (*own, *shared, Formula("logits", scores, "one score for each word, or for each class"))
 
 
 SPEC = Spec(
     id="encoder_only",
     name="Encoder-only",
     family="Attention",
-    summary="BERT: every row reads every row, before and behind it, and says which word was hidden or which class the whole is of.",
+    summary="BERT: every row reads all others, before and behind it, and says which word was hidden or which class the whole is.",
     inventory=("A12",),
     paper="Devlin et al. 2019, BERT: Pre-training of Deep Bidirectional Transformers, arXiv 1810.04805",
     config=Config,

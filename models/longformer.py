@@ -15,6 +15,7 @@ v class.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -184,12 +185,18 @@ def _global_formulas(at: str, root: str) -> tuple[Formula, ...]:
     )
 
 
+def _gives_up(config: Config) -> Mapping[str, str]:
+    """The class is read from the global row alone, and in the last layer no other row comes to it."""
+    reason = "in the last layer only what the global row reads counts, which has projections of its own"
+    return {"live": reason} if config.projections == "separate" else {}
+
+
 _CAN = Capabilities(has_source=True, causal=False, streams=False, largest_source=ROWS - 1)
 LONGFORMER = Spec(
     id="longformer",
     name="Longformer",
     family="Attention",
-    summary="Rows read a window around them, and a global row that reads and is read by all: cost grows with length, not its square.",
+    summary="Rows read a window, and a global row that reads and is read by all: cost grows with length, not its square.",
     inventory=("A16",),
     paper="Beltagy et al. 2020, Longformer: The Long-Document Transformer, arXiv 2004.05150",
     config=Config,
@@ -199,6 +206,7 @@ LONGFORMER = Spec(
     tasks=("needle",),
     layers=lambda config: config.layers,
     check=_check,
+    gives_up=_gives_up,
     capabilities=_CAN,
     formulas=_formulas,
 )

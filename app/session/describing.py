@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from torch import Tensor, nn
@@ -62,8 +63,8 @@ def _extent(c: Cell) -> dict[str, int]:
 
 def schema(tape: Tape, model: nn.Module, scenario: Scenario, reached: Mapping[str, int]) -> Schema:
     """The contract of every recorded value and of every parameter (inventory D2). `reached`: see `TapInfo`, by path."""
-    told = Formulas(declared(scenario))
     found = (*_recorded(tape), *_parameters(model))
+    told = Formulas([f for f in declared(scenario) if any(fnmatchcase(t.path, f.path) for t in found)])
     taps = [replace(t, formula=told.index(t.path), reached=reached.get(t.path, -1)) for t in found]
     return Schema(tuple(taps), told.infos)
 

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from app.session import sight
 from app.session.induction import induction
 from app.session.training import draw
 from models import Inputs, Outputs, Relation, Rows, Spec
@@ -47,6 +48,7 @@ def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[
     if task.objective != "next_token":
         found |= said(model, task, examples)
         found |= hops(model, task, spec, examples)
+        found |= sight.measure(model, task, spec, examples)
     elif task.source is not None or task.separator is not None:
         found["exact"] = exact_match(model, task, examples)
     if isinstance(task, Pronunciation):

@@ -31,7 +31,7 @@ class Agreement(Task):
     opening: str | None = CLS
     presets: Sequence[Preset] = (
         _preset("It clashes", "la chat noir dort .", CLASHES, "Which row notices, and in which layer does <cls> read it?"),
-        _preset("It agrees", "le chat noir dort .", AGREES, "One letter less: follow the same rows."),
+        _preset("It agrees", "le chat noir dort .", AGREES, "One letter changed: follow the same rows."),
         _preset(
             "Further back", "le chat noir dort et un petite maison est rouge .", CLASHES, "The clash is in the second clause."
         ),

@@ -243,4 +243,8 @@ ENCODER_CHECKS: tuple[Check, ...] = (
     it_holds_as_many_rows_as_it_says,
 )
 
-ENCODER_PROMISES: dict[Check, str] = {requests_are_independent: "alone", padding_changes_nothing: "padding"}
+ENCODER_PROMISES: dict[Check, str] = {
+    requests_are_independent: "alone",
+    padding_changes_nothing: "padding",
+    every_editable_tap_is_live: "live",
+}
