@@ -142,6 +142,11 @@ class _Decoding(nn.Module):
     head: nn.Linear | None
     config: Config
 
+    @property
+    def ties(self) -> dict[str, str]:
+        """Parameters that are applied under a further name: a tied head is the embedding."""
+        return {"head.weight": "decoder.embedding.token.weight"} if self.head is None else {}
+
     def initial_state(self, batch: int) -> DecoderState:
         config, like = self.config, self.decoder.embedding.token.weight
         empty = like.new_zeros(batch, config.heads, 0, config.d_model // config.heads)

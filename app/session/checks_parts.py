@@ -86,7 +86,7 @@ def _symmetric(call: Call) -> Check | None:
         return None
     status: Status = "pass" if worst <= TOLERANCE else "fail"
     reason = "what the place adds to a score depends on the direction" if status == "fail" else ""
-    return Check("symmetric", "Q = K: scores are symmetric", status, f"max |S−Sᵀ| {small(worst)}", "measured", reason, place)
+    return Check("symmetric", "Q = K: symmetric", status, f"max |S−Sᵀ| {small(worst)}", "measured", reason, place)
 
 
 def _rows_together(call: Call, config: Any) -> Check | None:

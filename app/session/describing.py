@@ -66,7 +66,15 @@ def schema(tape: Tape, model: nn.Module, scenario: Scenario, reached: Mapping[st
     found = (*_recorded(tape), *_parameters(model))
     told = Formulas([f for f in declared(scenario) if any(fnmatchcase(t.path, f.path) for t in found)])
     taps = [replace(t, formula=told.index(t.path), reached=reached.get(t.path, -1)) for t in found]
-    return Schema(tuple(taps), told.infos)
+    return Schema(tuple(taps), told.infos, same(model))
+
+
+def same(model: nn.Module) -> tuple[tuple[str, str], ...]:
+    """Further names of parameters, each with the first: by identity, not by equal values. A model names in `ties` what it applies
+    a second time without a module of its own."""
+    first = {id(p): name for name, p in model.named_parameters()}
+    every = ((name, first[id(p)]) for name, p in model.named_parameters(remove_duplicate=False))
+    return (*((name, owner) for name, owner in every if name != owner), *getattr(model, "ties", {}).items())
 
 
 def _recorded(tape: Tape) -> list[TapInfo]:

@@ -234,10 +234,14 @@ class Opened:
 
 @dataclass(frozen=True)
 class Schema:
-    """The taps of the model that was built. Sent when it is, and to whoever joins."""
+    """The taps of the model that was built. Sent when it is, and to whoever joins.
+
+    same: parameters that are one object (000 0x0A.2): a further name, and the name under which it stands among the taps.
+    """
 
     taps: tuple[TapInfo, ...]
     formulas: tuple[FormulaInfo, ...] = ()
+    same: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

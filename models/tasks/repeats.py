@@ -24,7 +24,7 @@ class Repeats(Task):
     """segment: the least and the most signs of a segment, within 2 to 62, all different; it is written twice."""
 
     id: str = "repeats"
-    name: str = "A segment, again"
+    name: str = "Repeated segments"
     summary: str = "Random signs, then the same once more: the second time each can be known from the row after its first place."
     source: Vocabulary | None = None
     target: Vocabulary = Vocabulary((*SPECIALS, *SIGNS))
