@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -21,6 +22,7 @@ from app.ui import ids
 from app.ui.language import say
 from app.ui.parts import button
 from models import Spec
+from models.parts.visibility import Visibility
 
 TITLES = {
     "optimizer": ("Optimizer", "how a gradient becomes a change of the weights"),
@@ -215,6 +217,8 @@ def reads(spec: Spec) -> str:
     program = own.default.program if own else None
     if any(r.query == "t" and r.key == "s" for r in spec.relations):
         return say(BESIDE[program]) if program in BESIDE else say("{0} + whole source", say(OWN[str(program)]))
+    if own and own.default.global_rows:
+        return say("a window, and global rows")
     if own:
         return say(OWN[own.default.program])
     return say("the source as one vector") if spec.capabilities.has_source else say("its state alone")
@@ -233,12 +237,17 @@ def glyph(spec: Spec) -> Component:
     return html.Span(className="glyph", style={"maskImage": image, "WebkitMaskImage": image})
 
 
+def _small(seen: Visibility) -> Visibility:
+    """A window that can be seen as one in five rows."""
+    return replace(seen, parameter=min(seen.parameter, 1)) if seen.program == "sliding" else seen
+
+
 def _pattern(spec: Spec) -> list[list[float]]:
     """How strongly each of 5 x 5 cells is drawn: source keys above, own keys below; a model without reads keeps a state."""
     cross = [r.default.dense(5, 5).tolist() for r in spec.relations if r.query == "t" and r.key == "s"]
     own = [r.default.dense(5, 5, border=3).tolist() for r in spec.relations if r.query == r.key == "t"]
     if not cross and not own:
-        own = [r.default.dense(5, 5).tolist() for r in spec.relations if r.query == r.key == "s"]
+        own = [_small(r.default).dense(5, 5).tolist() for r in spec.relations if r.query == r.key == "s"]
     if not cross and not own and spec.capabilities.has_source:
         return [[1.0 if c == 2 else 0.1 for c in range(5)] for _ in range(5)]  # all that is known of the source is one vector
     if not cross and not own:

@@ -190,8 +190,10 @@ export function tapsOf(world, info, layer) {
   const base = scope(info, layer);
   let known = found.get(all);
   if (!known) found.set(all, (known = new Map()));
-  if (!known.has(base)) known.set(base, findTaps(all, info, base));
-  return known.get(base);
+  const wide = (info.masks[layer] ?? info.default).global_rows?.includes(focus(world).row) ? "_global" : ""; // it reads through projections of its own, where there are such
+  const name = base + wide;
+  if (!known.has(name)) known.set(name, findTaps(all, info, base, wide));
+  return known.get(name);
 }
 
 /** @type {any[]} */
@@ -199,8 +201,8 @@ const NO_TAPS = [];
 /** What was found in a schema, which never changes. @type {WeakMap<any[], Map<string, any>>} */
 const found = new WeakMap();
 
-/** @param {any[]} all @param {any} info @param {string} base */
-function findTaps(all, info, base) {
+/** @param {any[]} all @param {any} info @param {string} base @param {string} wide what ends the names of a global row's projections */
+function findTaps(all, info, base, wide) {
   const taps = all.filter((/** @type {any} */ t) => t.path.startsWith(base + ".") && t.type !== "parameter");
   const find = (/** @type {string[]} */ types) => taps.find((/** @type {any} */ t) => types.includes(t.type));
   const weights = find(["weights", "coefficients"]);
@@ -209,7 +211,9 @@ function findTaps(all, info, base) {
   const perHead = (t, owner) => /^(hidden|state)$/.test(t.type) && t.axes.length === 4 && /^[hg]$/.test(t.axes[1]) && t.axes[2].replace("'", "") === owner;
   const rows = taps.filter((/** @type {any} */ t) => perHead(t, info.key));
   const kept = [...rows.filter((/** @type {any} */ t) => t.type === "state"), ...rows];
-  const named = (/** @type {RegExp} */ name, /** @type {any[]} */ among) => among.find((/** @type {any} */ t) => name.test(leaf(t.path)))?.path ?? null;
+  const ends = taps.some((/** @type {any} */ t) => leaf(t.path) === `q${wide}`) ? wide : "";
+  const named = (/** @type {RegExp} */ name, /** @type {any[]} */ among) =>
+    among.find((/** @type {any} */ t) => leaf(t.path).endsWith(ends) && name.test(leaf(t.path).slice(0, leaf(t.path).length - ends.length)))?.path ?? null;
   const after = taps.filter((/** @type {any} */ t, /** @type {number} */ i) => i > at && at >= 0 && perHead(t, info.query));
   return {
     scores: find(["scores"])?.path ?? `${base}.scores`,
