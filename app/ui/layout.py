@@ -38,6 +38,7 @@ PAGE = """<!DOCTYPE html>
 SCHEME
 </head>
 <body>{%app_entry%}
+<p class="loading" role="status">LOADING</p><noscript><p class="loading">NOSCRIPT</p></noscript>
 <script type="application/json" id="lookback-data">CONTENT</script>
 <script type="module" async src="GATHERED/lookback.mjs"></script>
 <script src="ASSETS/options.js?m=VERSION"></script>
@@ -80,7 +81,8 @@ class Page(Dash):
         page: str = super().interpolate_index(**parts)
         version = self.gathered().version
         places = {"GATHERED": self.get_relative_path(f"/{FOLDER}/{version}"), "ASSETS": self.get_asset_url("").rstrip("/")}
-        for name, value in {**places, "VERSION": version, "LANGUAGE": chosen()}.items():
+        said = {"LOADING": say("Loading. The first visit takes longest."), "NOSCRIPT": say("Lookback needs JavaScript.")}
+        for name, value in {**places, **said, "VERSION": version, "LANGUAGE": chosen()}.items():
             page = page.replace(name, value)
         return page.replace("CONTENT", self.content(chosen()), 1)
 

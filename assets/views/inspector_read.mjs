@@ -108,12 +108,12 @@ function who(element, world, found) {
   list(element, said, (_, i) => `${i} ${said.length}`, (p) => h("span", { class: typeof p === "object" ? "mono c-q" : null }), (span, p) => text(span, typeof p === "object" ? p.token : String(p)));
 }
 
-/** Lines share the room of the table; where keys grow while decoding they are as low from the start as they will be. @param {World} world */
-function lineHeight(world) {
-  const info = read.relation(world)?.info;
-  const grows = info?.key === "t" && read.phase(world) === "decode";
-  const count = grows ? PLACES : Math.min(PLACES, read.rows(world, info?.key ?? "s").filter((r) => r.state !== "unknown").length);
-  return Math.min(27, Math.floor((PLACES * 19) / Math.max(1, count)));
+/** Lines share the room of the table; where keys grow while decoding they are as low from the start as they will be.
+ * @param {World} world @param {Found} found */
+function lineHeight(world, found) {
+  const grows = read.relation(world)?.info.key === "t" && read.phase(world) === "decode";
+  const count = grows ? PLACES : found.lines.length + (found.others.count ? 1 : 0);
+  return Math.max(19, Math.min(27, Math.floor((PLACES * 19) / Math.max(1, count))));
 }
 
 /** @param {any} element @param {World} world @param {Found} found */
@@ -121,7 +121,7 @@ function table(element, world, found) {
   const [, body, foot] = element.children;
   const why = { open: "0", model: "−∞", user: msg`−∞ you`, padded: msg`−∞ pad` };
   const lit = world.hover?.row === found.row ? world.hover.key : -1;
-  const height = `${lineHeight(world)}px`;
+  const height = `${lineHeight(world, found)}px`;
   if (element.style.getPropertyValue("--line-height") !== height) element.style.setProperty("--line-height", height);
   list(body, found.lines, (_, i) => i, () => h("tr", null, h("td"), h("td"), h("td"), h("td"), h("td")), (tr, l) => {
     set(tr, "class", [l.on ? "sel" : l.state === "open" ? "" : "off", l.key === lit ? "lit" : ""].filter(Boolean).join(" ") || null);

@@ -133,6 +133,8 @@ const block = () =>
     h("button", { class: "blk-go", type: "button" }, h("span", { class: "sr" }), h("span"), h("b"), h("small"), h("span", { class: "sr" }), h("span", { class: "blk-rows", "aria-hidden": "true" })),
     dot("blk-stop"), h("div", { class: "blk-forks" }, h("button", { class: "fork", type: "button", hidden: true }), h("button", { class: "fork more", type: "button", hidden: true })));
 
+const WORD = 6; // letters that fit a block at full size
+
 /** @param {any} li @param {Block} b @param {World} world @param {Context} context */
 function fill(li, b, world, context) {
   const [go, stop, forks] = li.children;
@@ -141,7 +143,7 @@ function fill(li, b, world, context) {
   pixels(li, "width", b.width);
   const [lead, after] = spoken(b);
   [lead, b.title, underEachOther(b.token, read.requestCount(world)), b.note, after].forEach((word, i) => text(go.children[i], word));
-  set(go.children[2], "data-lines", read.requestCount(world) > 1 ? "" : null);
+  set(go.children[2], "data-lines", read.requestCount(world) > 1 || b.token.length > WORD ? "" : null);
   set(go, "title", [b.title || b.token, b.note].filter(Boolean).join(": ") || null);
   set(go, "aria-current", b.state === "now" ? "step" : null);
   set(go, "disabled", b.node === null || !able(world));

@@ -6,6 +6,10 @@ import { counted, msg } from "../language.mjs";
 import { nearest, visible } from "./tokens.mjs";
 
 const MOST = 3;
+const LONGEST = 40;
+
+/** A word of which the beginning tells which one is meant. @param {string} word */
+const short = (word) => ([...word].length > LONGEST ? `${[...word].slice(0, LONGEST).join("")}…` : word);
 
 export class UnknownWords {
   /** @param {(word: string, known: string) => void} replace */
@@ -24,7 +28,7 @@ export class UnknownWords {
 
   /** @param {string} word @param {string[]} near @param {boolean} disabled */
   line(word, near, disabled) {
-    const shown = visible(word);
+    const shown = short(visible(word));
     const button = (/** @type {string} */ known) => [" ", h("button", {
       class: "btn xs", type: "button", disabled, dir: "auto", "aria-label": msg`Use ${known} instead of ${shown}`, onclick: () => this.replace(word, known),
     }, known)];
