@@ -143,7 +143,11 @@ class State(Protocol):
 
 
 class SequenceModel(Protocol):
-    """An `nn.Module` that obeys the one call. Also callable: `model(inputs, state, tap)`."""
+    """An `nn.Module` that obeys the one call. Also callable: `model(inputs, state, tap)`.
+
+    One whose rows weigh by their distance alone has `kernels(lags)` too: by scope (of layer i "layer{i}") a tensor and its axes,
+    of which the last is l. The page shows it like a parameter.
+    """
 
     config: Any
 

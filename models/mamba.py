@@ -30,6 +30,7 @@ from models.parts.scan import loop, scan
 from models.parts.settings import setting
 from models.parts.tap import Tap
 
+KERNEL = "what a row l rows back adds, whatever it holds (A by zero-order hold, B by Euler: not the rule of S4)"
 STEPS = (1e-3, 1e-1)  # Δ begins between these (section 3.6)
 
 
@@ -192,10 +193,10 @@ class Mamba(nn.Module):
         lengths = state.lengths + target.lengths
         return Outputs("next_token", logits), replace(state, lengths=lengths, windows=tuple(windows), states=tuple(states))
 
-    def kernels(self, lags: int) -> Mapping[str, Tensor]:
-        """By layer, the kernel `[f, l]` of a layer that has one: a time-invariant one."""
+    def kernels(self, lags: int) -> Mapping[str, tuple[Tensor, str]]:
+        """By layer, the kernel `[f, l]` of a layer that has one, and its axes."""
         found = {f"layer{i}": block.kernel(lags) for i, block in enumerate(self.blocks)}  # type: ignore[operator]
-        return {path: kernel for path, kernel in found.items() if kernel is not None}
+        return {path: (kernel, "f l") for path, kernel in found.items() if kernel is not None}
 
 
 def _formulas(config: Config) -> tuple[Formula, ...]:
@@ -232,6 +233,7 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
         Formula("layer*.residual", r"u_t + o_t", "the row with what the block adds"),
         Formula("norm", rf"\operatorname{{RMSNorm}}(u_t) \odot {p('g')}", "the last row, scaled to one size"),
         Formula("logits", rf"\ell_t = u_t {p('W')}^{{\top}}", "one score for each word that may come next"),
+        *(() if selective else (Formula("parameter.kernel.*", rf"K_l = {q('C')} e^{{l \Delta A}} \Delta {k('B')}", KERNEL),)),
         Formula("parameter.*.A_log", rf"A = -e^{{{p('A')}}}", "how fast each number of the state fades"),
         *(linear("parameter.*.choose.step", r"\Delta_t", "low_t", of="the step size before softplus") if selective else ()),
     )
@@ -258,7 +260,7 @@ SPEC = Spec(
     build=_build,
     relations=(),
     phases=("train", "prefill", "decode"),
-    tasks=("language_model",),
+    tasks=("selective_copy", "language_model"),
     layers=lambda config: config.layers,
     capabilities=Capabilities(largest_rows=512),
     formulas=_formulas,

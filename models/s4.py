@@ -17,7 +17,6 @@ ones), l lag, v vocabulary entry.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,6 +28,7 @@ from torch.nn import functional as F
 from models import Capabilities, Inputs, Outputs, Rows, Spec
 from models.parts import hippo
 from models.parts.formulas import Formula, layer_norm, linear, p
+from models.parts.linear_system import System, convolution, recurrence
 from models.parts.settings import setting
 from models.parts.tap import OFF, Tap
 
@@ -70,89 +70,20 @@ class S4State:
         return {f"layer{i}.state": (x, "b d n", False) for i, x in enumerate(self.layers)}
 
 
-def parts(z: Tensor) -> Tensor:
-    """Complex `[..., n/2]` as real numbers `[..., n]`: real parts, then imaginary ones."""
-    return torch.cat((z.real, z.imag), -1)
+@dataclass(frozen=True)
+class Nothing:
+    """Nothing is kept: the whole sequence is read in one call."""
+
+    lengths: Tensor
+
+    def kept(self) -> dict[str, tuple[Tensor, str, bool]]:
+        return {}
 
 
-def whole(x: Tensor) -> Tensor:
-    """The complex numbers `[..., n/2]` of `parts`."""
-    return torch.complex(*x.chunk(2, -1))
-
-
-def powers(z: Tensor, count: int) -> Tensor:
-    """z^0, z^1, ... `[..., count]`, twice as many in each round."""
-    found, factor = torch.ones_like(z)[..., None], z
-    while found.shape[-1] < count:
-        found, factor = torch.cat((found, found * factor[..., None]), -1), factor * factor
-    return found[..., :count]
-
-
-class System(nn.Module):
-    """One state system a channel. A = -exp(A_log) + i A_imag, so that every state fades; a pair counts twice its real part."""
-
-    def __init__(self, config: Config) -> None:
-        super().__init__()
-        d, pairs = config.d_model, config.state // 2
-        self.speed = config.speed
-        A, B = hippo.STARTS[config.start](pairs)
-        low, high = math.log(config.step_low), math.log(config.step_high)
-        self.step_log = nn.Parameter(torch.rand(d) * (high - low) + low)
-        self.A_log = nn.Parameter((-A.real).log().float().repeat(d, 1))
-        self.A_imag = nn.Parameter(A.imag.float().repeat(d, 1))
-        self.B = nn.Parameter(parts(B).float().repeat(d, 1))
-        self.C = nn.Parameter(torch.randn(d, 2 * pairs) * math.sqrt(0.5))
-        self.D = nn.Parameter(torch.randn(d))
-
-    def discrete(self, tap: Tap) -> tuple[Tensor, Tensor]:
-        """Ā and B̄, complex `[d, n/2]`, by the bilinear rule."""
-        step = tap("step", self.step_log.exp() * self.speed, "d")[:, None]
-        half = step / 2 * torch.complex(-self.A_log.exp(), self.A_imag)
-        kept = tap("kept", parts((1 + half) / (1 - half)), "d n", "coefficients")
-        return whole(kept), whole(tap("written", parts(step * whole(self.B) / (1 - half)), "d n", "coefficients"))
-
-    def read(self, x: Tensor) -> Tensor:
-        """C x of states, complex `[..., d, n/2]` -> real `[..., d]`."""
-        return 2 * (whole(self.C) * x).real.sum(-1)
-
-    def kernel(self, kept: Tensor, written: Tensor, lags: int) -> Tensor:
-        """K_l = C Ā^l B̄ `[d, l]`."""
-        return 2 * torch.einsum("dn,dnl->dl", whole(self.C) * written, powers(kept, lags)).real
-
-
-def recurrence(system: System, u: Tensor, rows: Rows, before: Tensor, tap: Tap, owner: str) -> tuple[Tensor, Tensor]:
-    """Row after row: u `[b, t, d]`, the state before it `[b, d, n]` -> C x of each row `[b, t, d]`, the state after the last."""
-    kept, written = system.discrete(tap)
-    valid, state, read = rows.valid, before, [u[:, :0]]
-    for t in range(u.shape[1]):
-        new = parts(kept * whole(state) + written * u[:, t, :, None])
-        new = tap.at(owner, t)("state", new, "b d n", "state")
-        state = torch.where(valid[:, t, None, None], new, state)
-        read.append(system.read(whole(state))[:, None])
-    return torch.cat(read, 1), state
-
-
-def convolution(system: System, u: Tensor, rows: Rows, before: Tensor, tap: Tap, owner: str) -> tuple[Tensor, Tensor]:
-    """The same at once, through the kernel. No state is made but the last, which the next call goes on with."""
-    kept, written = system.discrete(tap)
-    t = u.shape[1]
-    if not t:
-        return u, before
-    kernel = tap("kernel", system.kernel(kept, written, t), "d l", "coefficients")
-    y = torch.fft.irfft(torch.fft.rfft(u, 2 * t, 1) * torch.fft.rfft(kernel.T, 2 * t, 0), 2 * t, 1)[:, :t]
-    faded = powers(kept, t + 1)
-    y = y + 2 * torch.einsum("bdn,dnt->btd", whole(system.C) * whole(before), faded[..., 1:]).real  # what was read before
-    return y, _last(written, u, rows, before, faded)
-
-
-def _last(written: Tensor, u: Tensor, rows: Rows, before: Tensor, faded: Tensor) -> Tensor:
-    """Each request's state after its last real row: its rows are moved to the end, so that all have faded alike."""
-    t = u.shape[1]
-    at = torch.arange(t, device=u.device) - (t - rows.lengths)[:, None]
-    moved = torch.where((at >= 0)[..., None], u.gather(1, at.clamp(min=0)[..., None].expand_as(u)), 0.0)
-    new = torch.einsum("btd,dnt->bdn", moved.to(faded.dtype), faded[..., :t].flip(-1)) * written
-    old = faded.permute(2, 0, 1)[rows.lengths] * whole(before)
-    return parts(new + old)
+def initial_state(config: Config, batch: int, like: Tensor) -> S4State:
+    """States of zeros."""
+    lengths = torch.zeros(batch, dtype=torch.int64, device=like.device)
+    return S4State(lengths, tuple(like.new_zeros(batch, config.d_model, config.state) for _ in range(config.layers)))
 
 
 class Block(nn.Module):
@@ -161,7 +92,9 @@ class Block(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.run = recurrence if config.schedule == "recurrence" else convolution
-        self.norm, self.system = nn.LayerNorm(config.d_model), System(config)
+        steps = (config.step_low, config.step_high)
+        self.norm = nn.LayerNorm(config.d_model)
+        self.system = System(config.d_model, config.state, config.start, steps, config.speed)
         self.mix = nn.Linear(config.d_model, 2 * config.d_model)
 
     def forward(self, x: Tensor, rows: Rows, state: Tensor, tap: Tap, owner: str) -> tuple[Tensor, Tensor]:
@@ -174,55 +107,70 @@ class Block(nn.Module):
         return tap("residual", x + added, axes), state
 
 
-class S4(nn.Module):
-    """Rows in, blocks, a last norm, and one linear map: of each target row to the next word, or of the mean row to a class."""
+class Blocks(nn.Module):
+    """All blocks, one over the other, and the last norm. owner: the letter of the rows."""
 
-    def __init__(self, config: Config, source: Any, vocabulary: int) -> None:
+    def __init__(self, config: Config, owner: str) -> None:
+        super().__init__()
+        self.owner = owner
+        self.layers = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.norm = nn.LayerNorm(config.d_model)
+
+    def forward(self, x: Tensor, rows: Rows, states: tuple[Tensor, ...], tap: Tap) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Rows `[b, t, d]` -> normed rows `[b, t, d]`, and each layer's state after them."""
+        after = []
+        for i, (block, state) in enumerate(zip(self.layers, states, strict=True)):
+            x, new = block(x, rows, state, tap / f"layer{i}", self.owner)
+            after.append(new)
+        return tap("norm", self.norm(x), f"b {self.owner} d"), tuple(after)
+
+    def kernels(self, lags: int) -> Mapping[str, tuple[Tensor, str]]:
+        """By layer, its kernel `[d, l]` and the axes of it."""
+        systems = {f"layer{i}": block.system for i, block in enumerate(self.layers)}
+        return {path: (s.kernel(*s.discrete(OFF), lags), "d l") for path, s in systems.items()}  # type: ignore[union-attr, operator]
+
+
+class S4(nn.Module):
+    """A language model: token vectors, blocks, one linear map to the vocabulary."""
+
+    def __init__(self, config: Config, vocabulary: int) -> None:
         super().__init__()
         self.config, d = config, config.d_model
-        self.classifies = source is not None
-        self.enter = nn.Linear(source.width, d) if self.classifies else nn.Embedding(vocabulary, d)
-        self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
-        self.norm, self.head = nn.LayerNorm(d), nn.Linear(d, vocabulary)
+        self.token, self.blocks, self.head = nn.Embedding(vocabulary, d), Blocks(config, "t"), nn.Linear(d, vocabulary)
+        self.kernels = self.blocks.kernels
 
     def initial_state(self, batch: int) -> S4State:
-        like, c = self.head.weight, self.config
-        lengths = torch.zeros(batch, dtype=torch.int64, device=like.device)
-        return S4State(lengths, tuple(like.new_zeros(batch, c.d_model, c.state) for _ in self.blocks))
+        return initial_state(self.config, batch, self.head.weight)
 
     def forward(self, inputs: Inputs, state: S4State, tap: Tap) -> tuple[Outputs, S4State]:
-        if self.classifies:
-            return self._classify(inputs, state, tap), state
         target = inputs.target
-        x = tap("token", self.enter(tap("ids", target.values, "b t", "ids")), "b t d")
-        x, layers = self._blocks(x, target, state.layers, tap, "t")
-        logits = tap("logits", self.head(tap("norm", self.norm(x), "b t d")), "b t v", "logits")
+        x = tap("token", self.token(tap("ids", target.values, "b t", "ids")), "b t d")
+        x, layers = self.blocks(x, target, state.layers, tap)
+        logits = tap("logits", self.head(x), "b t v", "logits")
         return Outputs("next_token", logits), replace(state, lengths=state.lengths + target.lengths, layers=layers)
 
-    def _classify(self, inputs: Inputs, state: S4State, tap: Tap) -> Outputs:
+
+class S4Classifier(nn.Module):
+    """A class for a sequence of numbers: rows through the same blocks, and one linear map of their mean."""
+
+    def __init__(self, config: Config, width: int, classes: int) -> None:
+        super().__init__()
+        self.config, d = config, config.d_model
+        self.enter, self.blocks, self.head = nn.Linear(width, d), Blocks(config, "s"), nn.Linear(d, classes)
+        self.kernels = self.blocks.kernels
+
+    def initial_state(self, batch: int) -> Nothing:
+        return Nothing(torch.zeros(batch, dtype=torch.int64, device=self.head.weight.device))
+
+    def forward(self, inputs: Inputs, state: Nothing, tap: Tap) -> tuple[Outputs, Nothing]:
         source = inputs.source
         if source is None:
             raise ValueError("source: none given; a sequence to classify is read in one call")
         x = tap("token", self.enter(source.values), "b s d")
-        x, _ = self._blocks(x, source, state.layers, tap, "s")
-        real = source.valid[..., None]
-        mean = torch.where(real, self.norm(x), 0.0).sum(1) / source.lengths.clamp(min=1)[:, None]
-        logits = tap("logits", self.head(tap("mean", mean, "b d")), "b v", "logits")
-        return Outputs("class", logits)
-
-    def _blocks(
-        self, x: Tensor, rows: Rows, states: tuple[Tensor, ...], tap: Tap, owner: str
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        after = []
-        for i, (block, state) in enumerate(zip(self.blocks, states, strict=True)):
-            x, new = block(x, rows, state, tap / f"layer{i}", owner)
-            after.append(new)
-        return x, tuple(after)
-
-    def kernels(self, lags: int) -> Mapping[str, Tensor]:
-        """By layer, its kernel `[d, l]`."""
-        systems = {f"layer{i}": block.system for i, block in enumerate(self.blocks)}
-        return {path: s.kernel(*s.discrete(OFF), lags) for path, s in systems.items()}  # type: ignore[union-attr, operator]
+        x, _ = self.blocks(x, source, initial_state(self.config, len(x), x).layers, tap)
+        real = torch.where(source.valid[..., None], x, 0.0)
+        mean = tap("mean", real.sum(1) / source.lengths.clamp(min=1)[:, None], "b d")
+        return Outputs("class", tap("logits", self.head(mean), "b v", "logits")), replace(state)
 
 
 def _formulas(config: Config) -> tuple[Formula, ...]:
@@ -230,6 +178,7 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
     half = rf"{times}\Delta A / 2"
     mixed = rf"o_t = \operatorname{{GLU}}(\operatorname{{GELU}}(y_t) {p('W')}^{{\top}} + {p('b')})"
     means = "the row as it comes in: a token’s learned vector, or its numbers times a matrix"
+    weighs = "what a row l rows back adds to the read, whatever it holds (bilinear rule)"
     turned = "what each number of a state is multiplied by at every row (real parts, then imaginary ones)"
     return (
         Formula("token", rf"r_t = {p('E')}[id_t]", means),
@@ -241,7 +190,9 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
             rf"\bar B = {times}\Delta\,{p('B')} / (1 - {half})",
             "how each number of a state takes up the row",
         ),
-        *_schedule(config),
+        *_states(config),
+        Formula("layer*.read", _read(config), "what this row takes out of all rows up to it"),
+        Formula("parameter.kernel.*", rf"K_l = 2 \operatorname{{Re}} {p('C')} \bar A^{{\,l}} \bar B", weighs),
         Formula("layer*.output", mixed, "what the block adds to the row, its channels mixed"),
         Formula("layer*.residual", "r_t + o_t", "the row with what the block adds"),
         Formula("norm", r"\operatorname{LayerNorm}(r_t)", "the last row, normalised"),
@@ -253,19 +204,17 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
     )
 
 
-def _schedule(config: Config) -> tuple[Formula, Formula]:
-    read = "what this row takes out of all rows up to it"
+def _states(config: Config) -> tuple[Formula, ...]:
+    if config.schedule == "convolution":
+        return ()
+    carried = "what is carried from row to row (real parts, then imaginary ones)"
+    return (Formula("layer*.state", r"x_t = \bar A \odot x_{t-1} + \bar B u_t", carried),)
+
+
+def _read(config: Config) -> str:
     if config.schedule == "recurrence":
-        carried = "what is carried from row to row (real parts, then imaginary ones)"
-        return (
-            Formula("layer*.state", r"x_t = \bar A \odot x_{t-1} + \bar B u_t", carried),
-            Formula("layer*.read", rf"y_t = 2 \operatorname{{Re}} {p('C')} x_t + {p('D')} u_t", read),
-        )
-    weighs = "what a row l rows back adds to the read, whatever it holds"
-    return (
-        Formula("layer*.kernel", rf"K_l = 2 \operatorname{{Re}} {p('C')} \bar A^{{\,l}} \bar B", weighs),
-        Formula("layer*.read", rf"y_t = \textstyle\sum_l K_l u_{{t-l}} + {p('D')} u_t", read),
-    )
+        return rf"y_t = 2 \operatorname{{Re}} {p('C')} x_t + {p('D')} u_t"
+    return rf"y_t = \textstyle\sum_l K_l u_{{t-l}} + {p('D')} u_t"
 
 
 def _check(config: Config) -> list[tuple[str, Any, str]]:
@@ -277,8 +226,17 @@ def _check(config: Config) -> list[tuple[str, Any, str]]:
     return wrong
 
 
+def _classes(config: Config) -> tuple[Formula, ...]:
+    mean = Formula("mean", r"h = \frac{1}{T} \sum_t \operatorname{LayerNorm}(r_t)", "the mean of all rows")
+    return (mean, *_formulas(config))
+
+
 def _build(config: Config, source: Any, target: int) -> nn.Module:
-    return S4(config, source, target)
+    return S4(config, target)
+
+
+def _build_classifier(config: Config, source: Any, target: int) -> nn.Module:
+    return S4Classifier(config, source.width, target)
 
 
 SPEC = Spec(
@@ -292,9 +250,21 @@ SPEC = Spec(
     build=_build,
     relations=(),
     phases=("train", "prefill", "decode"),
-    tasks=("language_model",),
+    tasks=("language_model", "selective_copy"),
     layers=lambda config: config.layers,
     check=_check,
     capabilities=Capabilities(largest_rows=512),
     formulas=_formulas,
 )
+CLASSIFIER = replace(
+    SPEC,
+    id="s4_classifier",
+    name="S4D over a sequence",
+    summary="The same blocks over a long sequence of numbers; the mean of all rows says its class.",
+    build=_build_classifier,
+    phases=("train", "prefill"),
+    tasks=("pixels",),
+    capabilities=Capabilities(has_source=True, causal=False, streams=False, largest_source=512),
+    formulas=_classes,
+)
+SPECS = (SPEC, CLASSIFIER)

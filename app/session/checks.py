@@ -74,6 +74,8 @@ def on_demand(scenario: Scenario) -> Iterator[Check]:
 
 
 def _alone(scenario: Scenario) -> Iterator[Check]:
+    if "schedule" in scenario.config:
+        yield Check("schedules", "both schedules agree", "pending", "", "measured")
     if len(scenario.requests) > 1:
         yield Check("batch_equals_alone", ALONE, "pending", "", "measured")
 

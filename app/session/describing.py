@@ -9,6 +9,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from app.session import given
@@ -106,10 +107,20 @@ def _parameters(model: nn.Module) -> list[TapInfo]:
             "parameter",
             "until the next update",
             False,
-            True,
+            not n.startswith(KERNEL),
         )
-        for n, p in model.named_parameters()
+        for n, p in (*model.named_parameters(), *kernels(model).items())
     ]
+
+
+KERNEL, LAGS = "kernel.", 128
+
+
+def kernels(model: nn.Module) -> dict[str, Tensor]:
+    """What follows from parameters alone and is shown like one: the kernels of a model that has some, over `LAGS` lags."""
+    with torch.no_grad():
+        found = model.kernels(LAGS) if hasattr(model, "kernels") else {}  # type: ignore[operator]
+    return {f"{KERNEL}{path}": kernel for path, (kernel, _) in found.items()}
 
 
 AXES_OF = {nn.Linear: ("out", "in"), nn.Embedding: ("entry", "width"), nn.LayerNorm: ("width",)}
@@ -122,7 +133,8 @@ def parameter_axes(model: nn.Module) -> dict[str, tuple[str, ...]]:
         known = next((axes for kind, axes in AXES_OF.items() if isinstance(module, kind)), ())
         for name, p in module.named_parameters(prefix, recurse=False):
             found[name] = known[: p.ndim] if p.ndim <= len(known) else tuple(f"d{i}" for i in range(p.ndim))
-    return found
+    made = model.kernels(1) if hasattr(model, "kernels") else {}  # type: ignore[operator]
+    return found | {f"{KERNEL}{path}": tuple(axes.split()) for path, (_, axes) in made.items()}
 
 
 def _dtype(value: Tensor) -> str:

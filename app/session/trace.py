@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from app.session.commands import Selector
-from app.session.describing import parameter_axes
+from app.session.describing import kernels, parameter_axes
 from app.session.events import Array, Piece
 from app.session.reading import Call
 from models.parts.tap import Record, Tape
@@ -228,12 +228,13 @@ def binned(value: Tensor, axes: tuple[str, ...], start: dict[str, int], size: in
 
 
 def parameters(model: nn.Module, watch: Sequence[Selector], sides: Collection[str] = ("value", "gradient")) -> list[Piece]:
-    """Parameters ("parameter.NAME") and their gradients, as far as these selectors ask for them and `sides` lets them."""
+    """Parameters ("parameter.NAME"), kernels made of them, and gradients, as far as these selectors ask and `sides` lets them."""
     out: list[Piece] = []
     wanted = [(n, s) for n, s in enumerate(watch) if s.path.startswith("parameter.") and s.side in sides]
     axes = parameter_axes(model) if wanted else {}
+    named = {**dict(model.named_parameters()), **kernels(model)} if wanted else {}
     for number, selector in wanted:
-        for name, p in model.named_parameters():
+        for name, p in named.items():
             value = p.grad if selector.side == "gradient" else p
             if value is not None and matches(selector.path, f"parameter.{name}"):
                 out += _piece(number, selector, f"parameter.{name}", axes[name], value.detach(), {})

@@ -49,7 +49,8 @@ export interface Look {
   relation: string;
   layer: number;
   head: number;
-  show: "weights" | "scores" | "mask";
+  /** What the map shows; of a model without reads that has kernels: these in place of its states. */
+  show: "weights" | "scores" | "mask" | "kernel";
   scale: "linear" | "log";
   /** A locked cell of the map, or null; of a model without reads a row with one unit of its state. */
   lock: { row: number; key: number } | null;

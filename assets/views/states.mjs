@@ -11,12 +11,13 @@ import { treeShown } from "../lib/next/beams.mjs";
 import * as read from "../lib/reads.mjs";
 import { places, reserved } from "../lib/read/ribbons.mjs";
 import { bands, paint, readout, spotAt } from "../lib/states/statestrips.mjs";
+import { choice, choose, inPlace } from "../lib/states/kernels.mjs";
 import * as tapes from "../lib/states/tapes.mjs";
 import { axis, join } from "../lib/draw/timeaxis.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/states/statestrips.mjs").Strips} Strips @typedef {import("../lib/states/statestrips.mjs").Spot} Spot */
 /** What the view keeps beside the world. first: of the units in sight; most: the signed scale ends there; tall: the scale of the norms.
- * @typedef {{pan: import("../lib/draw/pan.mjs").Pan, strips: Strips | null, world: World, context: Context, first: number, most: number, tall: number, run: any, pointed: Spot | null}} Stage */
+ * @typedef {{pan: import("../lib/draw/pan.mjs").Pan, strips: Strips | null, world: World, context: Context, first: number, most: number, tall: number, tops: number[], channel: string, run: any, pointed: Spot | null}} Stage */
 
 const NAME = "states";
 /** So many numbers of Jacobians are measured without being asked. */
@@ -30,17 +31,18 @@ export default {
   title: "What the state holds",
   slot: "map",
   phases: ["train", "prefill", "decode"],
-  applies: (world) => tapes.alone(world) && !treeShown(world),
-  wants: (world) => (tapes.shown(world)?.tapes ?? []).map((t) => tapes.selector(world, t.path)),
+  applies: (world) => tapes.alone(world) && !inPlace(world) && !treeShown(world),
+  wants: (world) => (tapes.shown(world)?.tapes ?? []).map((t) => tapes.selector(world, t)),
 
   mount(element, context) {
     const p = pan({ role: "img", tabindex: 0, "data-arrows": true }, "states-pan");
     join(p);
-    const stage = /** @type {Stage} */ ({ pan: p, strips: null, world: /** @type {any} */ (null), context, first: 0, most: 1, tall: 1.2, run: null, pointed: null });
+    const stage = /** @type {Stage} */ ({ pan: p, strips: null, world: /** @type {any} */ (null), context, first: 0, most: 1, tall: 1.2, tops: [], channel: "", run: null, pointed: null });
     stages.set(element, stage);
     const form = (/** @type {string} */ name, /** @type {string} */ said) => h("span", { "data-form": name }, h("i", { class: `form ${name}` }), said);
     element.append(
       h("div", { class: "ph states-head" }, h("h2", { class: "h nowrap" }), h("span", { class: "sub" }), h("span", { class: "sp" }),
+        choice(), h("span", { class: "units", role: "group", "aria-label": msg`Channel` }, h("button", { type: "button", "aria-label": msg`Channel before` }, "‹"), h("button", { type: "button", "aria-label": msg`Channel after` }, "›")),
         h("span", { class: "units", role: "group", "aria-label": msg`Units in sight` }, h("button", { type: "button", "aria-label": msg`Units before` }, "‹"), h("button", { type: "button", "aria-label": msg`Units after` }, "›")),
         h("div", { class: "seg", role: "group", "aria-label": msg`Whose states` }, [["s", msg`source`], ["t", msg`target`]].map(([value, said]) => h("button", { type: "button", "data-value": value }, said))),
         h("div", { class: "seg tabs", role: "group", "aria-label": msg`Layer` })),
@@ -59,7 +61,9 @@ export default {
     const stage = /** @type {Stage} */ (stages.get(element));
     Object.assign(stage, { world, context });
     unlock(world, context);
-    if (stage.run !== world.schema) Object.assign(stage, { run: world.schema, first: 0, most: 1, tall: 1.2 });
+    if (stage.run !== world.schema) Object.assign(stage, { run: world.schema, first: 0, most: 1, tall: 1.2, tops: [] });
+    const channel = `${world.look.head} ${world.look.layer} ${read.request(world)} ${tapes.owner(world)}`;
+    if (stage.channel !== channel) Object.assign(stage, { channel, tops: [] });
     const s = (stage.strips = strips(stage, world));
     const again = () => element.dispatchEvent(new Event("box"));
     head(/** @type {any} */ (element.children[0]), stage, world, context, again);
@@ -88,7 +92,7 @@ function strips(stage, world) {
   const [seenWidth, height] = draw.boxOf(stage.pan.element);
   const rows = group.owner === "t" && read.phase(world) !== "train" ? places(world, "t") : read.rows(world, group.owner).map((r) => ({ token: r.token, kind: r.state }));
   const kept = read.phase(world) === "train" ? 0 : group.owner === "t" ? reserved(world, { query: "t", key: "t" }) : 6;
-  const carries = group.tapes.some((t) => t.carried);
+  const carries = group.tapes.some((t) => t.carried) && !group.channel; // of a channel's state no Jacobian is measured
   const width = tapes.width(world, group);
   const y = bands(height, group.tapes.length, width, carries);
   stage.first = Math.max(0, Math.min(stage.first, width - y.units));
@@ -97,7 +101,7 @@ function strips(stage, world) {
   const places_ = Math.max(rows.length, 1);
   const geo = axis(seenWidth, places_, kept);
   const count = geo.long ? places_ : Math.max(places_, Math.min(kept, Math.floor((seenWidth - geo.left) / geo.slot)));
-  const columns = Array.from({ length: count }, (_, t) => (tapes.computed(world, group, t) && ready(world) ? "ok" : rows[t]?.kind === "padded" && !Number.isNaN(each[0](t, 0)) ? "padded" : "later"));
+  const columns = /** @type {Strips["columns"]} */ (Array.from({ length: count }, (_, t) => (tapes.computed(world, group, t) && ready(world) ? "ok" : rows[t]?.kind === "padded" && !Number.isNaN(each[0](t, 0)) ? "padded" : "later")));
   const measured = passed(world, group);
   if (measured) stage.tall = Math.max(stage.tall, ...[...measured.norms, ...measured.products].filter((v) => v !== null && Number.isFinite(v)).map(Number));
   const { lock, path } = world.look;
@@ -106,9 +110,18 @@ function strips(stage, world) {
   const newest = read.newest(world, group.owner);
   const hover = stage.pointed ?? (world.hover && columns[world.hover.row] ? { tape, row: world.hover.row, unit: locked?.unit ?? stage.first } : null);
   return {
-    geo, tapes: group.tapes, names: rows.map((r) => r.token), columns: /** @type {Strips["columns"]} */ (columns), value: (k, t, u) => each[k](t, u), first: stage.first, units: y.units, width,
+    geo, tapes: group.tapes, tops: group.channel ? tops(stage, columns, each, width) : null, names: rows.map((r) => r.token), columns, value: (k, t, u) => each[k](t, u), first: stage.first, units: y.units, width,
     most: stage.most, y, passes: measured && { ...measured, most: stage.tall }, carries, locked, hover, row: newest, back: tapes.backwards(world, group),
   };
+}
+
+/** The largest size of each tape of a channel that was in sight since it is shown: its own scale.
+ * @param {Stage} stage @param {Strips["columns"]} columns @param {Strips["value"][]} each @param {number} width */
+function tops(stage, columns, each, width) {
+  each.forEach((value, k) => columns.forEach((c, t) => {
+    for (let u = 0; c === "ok" && u < width; u++) stage.tops[k] = Math.max(stage.tops[k] ?? 1e-9, Math.abs(value(k, t, u)) || 0);
+  }));
+  return [...stage.tops];
 }
 
 /** In training nothing is computed before the forward stage. @param {World} world */
@@ -116,13 +129,18 @@ const ready = (world) => read.phase(world) !== "train" || world.moved?.stages.so
 
 /** @param {any} head @param {Stage} stage @param {World} world @param {Context} context @param {() => void} again */
 function head(head, stage, world, context, again) {
-  const [title, sub, , units, owners, layers] = head.children;
+  const [title, sub, , shows, channels, units, owners, layers] = head.children;
   const group = tapes.shown(world);
   const s = stage.strips;
-  text(title, s?.carries === false ? msg`What each row makes` : msg`What the state holds`);
+  text(title, group?.tapes.some((t) => t.carried) === false ? msg`What each row makes` : msg`What the state holds`);
   const all = tapes.groupsOf(world, tapes.owner(world));
+  const channel = tapes.channelOf(world, group);
   const range = s?.width ? msg`units ${s.first}–${Math.min(s.width, s.first + s.units) - 1} of ${s.width}` : "";
-  text(sub, all.length > 1 || !group?.name ? range : [range, group.name].filter(Boolean).join(", "));
+  const which = channel.count ? msg`channel ${channel.at} of ${channel.count}` : "";
+  text(sub, [which, range, all.length > 1 ? "" : group?.name].filter(Boolean).join(", "));
+  choose(shows, world, context);
+  channels.hidden = !channel.count;
+  [-1, 1].forEach((way, i) => (channels.children[i].onclick = () => context.look({ head: (channel.at + way + channel.count) % channel.count, lock: null, layout: {} })));
   units.hidden = !s || s.units >= s.width;
   [-1, 1].forEach((way, i) => {
     units.children[i].disabled = !s || (way < 0 ? s.first === 0 : s.first + s.units >= s.width);
@@ -160,14 +178,15 @@ function scales(line, stage, world, context, again) {
   const group = tapes.shown(world);
   const signed = group?.tapes.filter((t) => !t.gate) ?? [];
   const end = Number(stage.most.toPrecision(2));
-  text(div.children[0], `−${end}`);
-  text(div.children[2], `+${end} ${signed.map((t) => t.letter).join(" ")}`);
+  text(div.children[0], group?.channel ? "−" : `−${end}`);
+  text(div.children[2], group?.channel ? msg`+ each strip to its own largest` : `+${end} ${signed.map((t) => t.letter).join(" ")}`);
+  div.lastElementChild.hidden = !!group?.channel;
   div.lastElementChild.onclick = () => {
     stage.most = largest(stage, signed);
     again();
   };
   seq.hidden = !group?.tapes.some((t) => t.gate);
-  carried.hidden = !stage.strips?.carries;
+  carried.hidden = !group?.tapes.some((t) => t.carried);
   norms(measured, stage, world, context, group);
 }
 

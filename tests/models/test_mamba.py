@@ -102,7 +102,7 @@ def test_without_selection_one_kernel_gives_what_the_state_gives() -> None:
     world = maker(SPEC, selection="fixed")()
     _, tape = record(lambda tap: world.call(world.target, tap=tap))
     content, read = (tape.records[f"layer0.{name}"].value[1] for name in ("content", "read"))
-    kernel, D = world.model.kernels(7)["layer0"], world.model.blocks[0].D  # type: ignore[operator, index, union-attr]
+    kernel, D = world.model.kernels(7)["layer0"][0], world.model.blocks[0].D  # type: ignore[operator, index, union-attr]
     by_hand = torch.stack([sum(kernel[:, lag] * content[t - lag] for lag in range(t + 1)) + D * content[t] for t in range(7)])
     assert_close(read, by_hand, atol=1e-12, rtol=0)
 

@@ -14,9 +14,9 @@ from torch.testing import assert_close
 from models import Rows
 from models.catalogue import read_config
 from models.parts.hippo import legs
+from models.parts.linear_system import System, convolution, powers, recurrence, whole
 from models.parts.tap import OFF
-from models.s4 import SPEC, Config, System, convolution, powers, recurrence, whole
-from tests.models.contract import record
+from models.s4 import SPEC
 from tests.models.world import maker
 
 Runs = tuple[Tensor, Tensor]
@@ -24,7 +24,8 @@ Runs = tuple[Tensor, Tensor]
 
 def system(**changes: Any) -> System:
     torch.manual_seed(2)
-    return System(Config(d_model=3, state=8, **changes)).double()
+    steps = (changes.get("step_low", 1e-3), changes.get("step_high", 1e-1))
+    return System(3, 8, changes.get("start", "legs"), steps, changes.get("speed", 1.0)).double()
 
 
 def real_matrices(one: System, channel: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -86,13 +87,16 @@ def test_both_schedules_give_the_model_the_same_logits() -> None:
     assert_close(logits[0], logits[1], atol=1e-10, rtol=0)
 
 
-def test_kernels_are_what_the_convolution_uses() -> None:
-    world = maker(SPEC, schedule="convolution")()
-    _, tape = record(lambda tap: world.call(world.target, tap=tap))
-    kernels = world.model.kernels(12)  # type: ignore[operator]
-    for path, kernel in kernels.items():
-        assert_close(tape.records[f"{path}.kernel"].value, kernel[:, :7])
-    assert list(kernels) == ["layer0", "layer1"]
+def test_kernels_are_the_answer_to_one_row() -> None:
+    """K_l = C Ā^l B̄ is what a system says l rows after a 1 that only zeros follow."""
+    world = maker(SPEC)()
+    one = torch.zeros(1, 12, 64, dtype=torch.float64)
+    one[:, 0] = 1.0
+    for i, (kernel, axes) in enumerate(world.model.kernels(12).values()):  # type: ignore[operator]
+        system = world.model.blocks.layers[i].system  # type: ignore[index, union-attr]
+        read, _ = recurrence(system, one, Rows(one[..., 0], torch.tensor([12])), one.new_zeros(1, 64, 16), OFF, "t")
+        assert axes == "d l"
+        assert_close(read[0].T, kernel, atol=1e-12, rtol=0)
 
 
 def test_it_begins_as_hippo_legs_without_its_low_rank_part() -> None:

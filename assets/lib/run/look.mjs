@@ -10,7 +10,7 @@ import { firstLook } from "./store.mjs";
 const ALLOWED = {
   request: whole, layer: whole, head: whole,
   relation: (v) => typeof v === "string" && v.length <= 64,
-  show: (v) => ["weights", "scores", "mask"].includes(v),
+  show: (v) => ["weights", "scores", "mask", "kernel"].includes(v),
   scale: (v) => v === "linear" || v === "log",
   lock: (v) => v === null || (typeof v === "object" && whole(v.row) && whole(v.key)),
   path: (v) => v === null || (typeof v === "string" && v.length <= 200),
@@ -72,7 +72,8 @@ export function fitting(look, opened) {
   }
   if (!found) {
     const fresh = { relation: info.name, layer: info.layers - 1, head: 0, lock: null, path: null, editing: false };
-    return { ...firstLook(), theme: look.theme, stops: look.stops, show: look.show, scale: look.scale, ...fresh, request };
+    return { ...firstLook(), theme: look.theme, stops: look.stops, show: look.show === "kernel" ? "weights" : look.show, scale: look.scale, ...fresh, request };
   }
-  return { ...look, request, layer: Math.min(look.layer, info.layers - 1), head: Math.min(look.head, info.heads - 1) };
+  const show = look.show === "kernel" ? "weights" : look.show;
+  return { ...look, show, request, layer: Math.min(look.layer, info.layers - 1), head: Math.min(look.head, info.heads - 1) };
 }

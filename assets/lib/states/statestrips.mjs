@@ -10,7 +10,7 @@ import { figure } from "../words.mjs";
 /** How a column stands: known, padded (computed, thrown away), or not computed yet. @typedef {"ok" | "padded" | "later"} Column */
 /** @typedef {{tape: number, row: number, unit: number}} Spot */
 /** @typedef {object} Strips all that one picture needs
- * @property {Axis} geo @property {Tape[]} tapes @property {string[]} names of the columns @property {Column[]} columns @property {(tape: number, row: number, unit: number) => number} value
+ * @property {Axis} geo @property {Tape[]} tapes @property {number[] | null} tops where each tape's own scale ends, in place of "most" @property {string[]} names of the columns @property {Column[]} columns @property {(tape: number, row: number, unit: number) => number} value
  * @property {number} first @property {number} units in sight, of `width` @property {number} width @property {number} most the signed scale ends there
  * @property {{top: number, each: number, band: number, jacobian: number}} y
  * @property {{norms: (number | null)[], products: (number | null)[], most: number} | null} passes @property {boolean} carries
@@ -71,6 +71,7 @@ function band(g, s, k, t) {
   const tape = s.tapes[k];
   const [x, w, top] = [geo.x(t) + 3, geo.slot - 6, y.top + k * y.each];
   if (s.columns[t] === "later") return draw.dashed(g, x, top, w, y.band, 3);
+  if (tape.single) return bar(g, s, k, t);
   const color = draw.ramp(tape.gate ? "--seq" : "--div");
   const each = y.band / s.units;
   const gap = each > 3.4 ? 0.8 : each > 2 ? 0.4 : 0;
@@ -78,13 +79,33 @@ function band(g, s, k, t) {
   for (let u = 0; u < s.units && s.first + u < s.width; u++) {
     const v = s.value(k, t, s.first + u);
     if (Number.isNaN(v)) continue;
-    g.fillStyle = Number.isFinite(v) ? draw.toCss(color(draw.place(v, tape.gate ? {} : { max: s.most, diverging: true }))) : draw.css("--bad");
+    g.fillStyle = Number.isFinite(v) ? draw.toCss(color(draw.place(v, tape.gate ? {} : { max: s.tops?.[k] ?? s.most, diverging: true }))) : draw.css("--bad");
     g.fillRect(x, top + u * each, w, Math.max(0.7, each - gap));
   }
   g.globalAlpha = 1;
   if (s.columns[t] === "padded") draw.dots(g, x, top, w, y.band, draw.css("--ink-3"));
   if (tape.carried) carried(g, s, t, top + y.band / 2);
   else rails(g, x, top, w, y.band);
+}
+
+/** One number of a row: a bar from below, or from the middle where the tape has both signs, with its figure where there is room.
+ * @param {Canvas} g @param {Strips} s @param {number} k @param {number} t */
+function bar(g, s, k, t) {
+  const { geo, y } = s;
+  const v = s.value(k, t, 0);
+  const [x, w, top] = [geo.x(t) + 3, geo.slot - 6, y.top + k * y.each];
+  if (Number.isNaN(v)) return;
+  const signed = s.columns.some((c, row) => c === "ok" && s.value(k, row, 0) < 0);
+  const [zero, room] = signed ? [top + y.band / 2, y.band / 2] : [top + y.band, y.band];
+  const tall = Math.max(1, Math.min(room, (room * Math.abs(v)) / (s.tops?.[k] ?? s.most)));
+  g.globalAlpha = s.columns[t] === "padded" ? 0.35 : 1;
+  g.fillStyle = draw.css("--line-2");
+  g.fillRect(x, zero - 0.5, w, 1);
+  g.fillStyle = draw.css(Number.isFinite(v) ? "--ink-3" : "--bad");
+  g.fillRect(x + w * 0.08, v < 0 ? zero : zero - tall, w * 0.34, tall);
+  if (w > 40) draw.label(g, figure(v, 2), x + w * 0.48, top + y.band / 2, { size: 10.5, mono: true, color: "--ink-2" });
+  g.globalAlpha = 1;
+  if (s.columns[t] === "padded") draw.dots(g, x, top, w, y.band, draw.css("--ink-3"));
 }
 
 /** An ink link to the column that this one was made of. @param {Canvas} g @param {Strips} s @param {number} t @param {number} y */
@@ -152,6 +173,7 @@ function marks(g, s) {
     const each = s.y.band / s.units;
     s.tapes.forEach((_, k) => {
       const own = k === spot.tape;
+      if (s.tapes[k].single) return;
       g.setLineDash(own && !passing ? [] : [2, 2]);
       g.strokeStyle = draw.css("--ink");
       g.lineWidth = own ? 2 : 1.1;

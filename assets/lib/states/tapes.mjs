@@ -7,17 +7,20 @@ import * as read from "../reads.mjs";
 import { leaf } from "../words.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("../types").Known} Known @typedef {import("../types").Selector} Selector */
-/** One tape: a vector for each row. carried: the next row is made of it; gate: it lies in 0..1 (else it has a sign).
- * @typedef {{path: string, name: string, letter: string, carried: boolean, gate: boolean}} Tape */
-/** The tapes of one scope. @typedef {{scope: string, owner: "s" | "t", name: string, tapes: Tape[]}} Group */
+/** One tape: a vector for each row. carried: the next row is made of it; gate: it lies in 0..1 (else it has a sign); channel: the axis of
+ * which one channel is shown ("": none); single: one number for each row, of that channel.
+ * @typedef {{path: string, name: string, letter: string, carried: boolean, gate: boolean, channel: string, single: boolean}} Tape */
+/** The tapes of one scope; channel: the axis of those that have a state for each channel. @typedef {{scope: string, owner: "s" | "t", name: string, channel: string, tapes: Tape[]}} Group */
 /** How much of the old state a gate keeps, and where the number comes from: kept = of(gate).
- * @typedef {{path: string, letter: string, of: (value: number) => number, said: string}} Gate */
+ * @typedef {{path: string, channel: string, letter: string, of: (value: number) => number, said: string}} Gate */
 
-const GATES = new Set(["forget", "update", "reset", "input", "output"]);
+const GATES = new Set(["forget", "update", "reset", "input", "output", "kept"]);
 /** Carried first, then gates with what they let in. */
-const ORDER = ["cell", "new_cell", "hidden", "new_hidden", "forget", "update", "reset", "input", "candidate", "output"];
+const ORDER = ["state", "kept", "written", "step", "write_at", "read_at", "cell", "new_cell", "hidden", "new_hidden", "forget", "update", "reset", "input", "candidate", "output"];
 /** @type {Record<string, string>} */
-const LETTERS = { cell: "c", new_cell: "c", hidden: "h", new_hidden: "h", forget: "f", update: "z", reset: "r", input: "i", output: "o", candidate: "g" };
+const LETTERS = { cell: "c", new_cell: "c", hidden: "h", new_hidden: "h", forget: "f", update: "z", reset: "r", input: "i", output: "o", candidate: "g", state: "S", kept: "a", written: "w", step: "Δ", write_at: "B", read_at: "C", content: "x", read: "y" };
+/** Of a state with channels: what each channel has one number of at a row. */
+const SINGLE = new Set(["step", "content", "read", "input"]);
 
 /** Whether the model has no read at all: then its states are what there is to see. @param {World} world */
 export const alone = (world) => !!world.opened && world.opened.relations.length === 0;
@@ -37,29 +40,44 @@ export function groups(world) {
 
 /** @param {any[]} taps @param {"s" | "t"} owner @returns {Group[]} */
 function grouped(taps, owner) {
-  const rows = taps.filter((t) => t.axes.length === 3 && t.axes[0] === "b" && t.axes[1] === owner && t.type !== "parameter");
+  const rows = taps.filter((t) => (t.axes.length === 3 || t.axes.length === 4) && t.axes[0] === "b" && t.axes[1] === owner && t.type !== "parameter");
   const scopes = [...new Set(rows.filter((t) => t.type === "state").map((t) => above(t.path)))];
-  if (!scopes.length && owner === "t") return plain(rows);
+  if (!scopes.length && owner === "t") return plain(rows.filter((t) => t.axes.length === 3));
   return scopes.map((scope) => {
     const inside = rows.filter((t) => above(t.path) === scope);
-    const width = inside.find((t) => t.type === "state").axes[2];
-    const tapes = inside.filter((t) => t.axes[2] === width && /^(state|hidden)$/.test(t.type));
-    const gru = tapes.some((t) => leaf(t.path) === "update");
-    return { scope, owner, name: scopeName(scope, scopes), tapes: tapes.map((t) => tape(t, gru)).sort((a, b) => place(a.name) - place(b.name)) };
+    const { axes } = inside.find((t) => t.type === "state");
+    const channel = axes.length === 4 ? axes[2] : "";
+    const gru = inside.some((t) => leaf(t.path) === "update");
+    const tapes = inside.filter((t) => vector(t, axes.at(-1), channel) || single(t, channel)).map((t) => tape(t, gru, channel));
+    return { scope, owner, name: scopeName(scope, scopes), channel, tapes: tapes.sort((a, b) => place(a.name) - place(b.name)) };
   });
 }
 
+/** Whether a tap has a vector like the state's for each row, or for each channel of a row. @param {any} t @param {string} width @param {string} channel */
+const vector = (t, width, channel) => t.axes.at(-1) === width && (t.axes.length === 3 ? /^(state|hidden)$/ : /^(state|hidden|coefficients)$/).test(t.type) && (t.axes.length === 3 || t.axes[2] === channel);
+
+/** @param {any} t @param {string} channel */
+const single = (t, channel) => channel !== "" && t.axes.length === 3 && t.axes[2] === channel && SINGLE.has(leaf(t.path));
+
 /** Nothing is carried: what is made of each row alone. @param {any[]} rows @returns {Group[]} */
 function plain(rows) {
-  const tapes = rows.filter((t) => t.type === "hidden" && t.axes[2] !== "d").map((t) => tape(t, false));
-  return tapes.length ? [{ scope: above(tapes[0].path) || tapes[0].path, owner: "t", name: "", tapes }] : [];
+  const tapes = rows.filter((t) => t.type === "hidden" && t.axes[2] !== "d").map((t) => tape(t, false, ""));
+  return tapes.length ? [{ scope: above(tapes[0].path) || tapes[0].path, owner: "t", name: "", channel: "", tapes }] : [];
 }
 
-/** @param {any} t a TapInfo @param {boolean} gru @returns {Tape} */
-function tape(t, gru) {
+/** @param {any} t a TapInfo @param {boolean} gru @param {string} channel axis of its scope's state @returns {Tape} */
+function tape(t, gru, channel) {
   const name = leaf(t.path);
-  const letter = name === "candidate" && gru ? "h~" : (LETTERS[name] ?? name[0]);
-  return { path: t.path, name: name.replaceAll("_", " "), letter, carried: t.type === "state", gate: GATES.has(name) };
+  const one = single(t, channel);
+  const letter = name === "candidate" && gru ? "h~" : one && name === "input" ? "u" : (LETTERS[name] ?? name[0]);
+  const picked = one || t.axes.length === 4;
+  return { path: t.path, name: name.replaceAll("_", " "), letter, carried: t.type === "state", gate: GATES.has(name) && !one, channel: picked ? t.axes[2] : "", single: one };
+}
+
+/** Which channel of a state with channels is shown, of how many. @param {World} world @param {Group | null} group */
+export function channelOf(world, group) {
+  const count = group?.channel ? (world.moved?.sizes?.[group.channel] ?? 0) : 0;
+  return { at: Math.min(world.look.head, Math.max(0, count - 1)), count };
 }
 
 /** @param {string} name */
@@ -91,49 +109,57 @@ export function shown(world, of = owner(world)) {
   return all[Math.min(world.look.layer, all.length - 1)] ?? null;
 }
 
-/** Whether a state is carried along the target rows, so that they run one after another. @param {World} world */
-export const loops = (world) => groupsOf(world, "t").some((g) => g.tapes.some((t) => t.carried));
+/** Whether a state is carried along the target rows so that they run one after another; not where a scan makes all states at once. @param {World} world */
+export const loops = (world) => world.opened?.scenario?.config?.schedule !== "scan" && groupsOf(world, "t").some((g) => g.tapes.some((t) => t.carried));
 
 /** The gate of a group that says how much of the old state stays; null where there is none. What z near 1 means is the Config's.
  * @param {World} world @param {Group | null} group @returns {Gate | null} */
 export function keeping(world, group) {
   const gate = (/** @type {string} */ name) => group?.tapes.find((t) => t.gate && t.name === name);
   const [forget, update] = [gate("forget"), gate("update")];
-  if (forget) return { path: forget.path, letter: "f", of: (v) => v, said: msg`mean f` };
+  if (forget) return { path: forget.path, channel: "", letter: "f", of: (v) => v, said: msg`mean f` };
+  const kept = group?.channel ? gate("kept") : null;
+  if (kept) return { path: kept.path, channel: kept.channel, letter: "a", of: (v) => v, said: msg`mean a of the channel` };
   if (!update) return null;
   const writes = world.opened?.scenario?.config?.update === "writes";
-  return writes ? { path: update.path, letter: "z", of: (v) => 1 - v, said: msg`mean 1 − z` } : { path: update.path, letter: "z", of: (v) => v, said: msg`mean z` };
+  return writes ? { path: update.path, channel: "", letter: "z", of: (v) => 1 - v, said: msg`mean 1 − z` } : { path: update.path, channel: "", letter: "z", of: (v) => v, said: msg`mean z` };
 }
 
 /** The gate that says how much is written: the input gate, or what the update gate does not keep; null where there is none.
  * @param {World} world @param {Group | null} group @returns {Gate | null} */
 export function writing(world, group) {
   const input = group?.tapes.find((t) => t.gate && t.name === "input");
-  if (input) return { path: input.path, letter: "i", of: (v) => v, said: msg`mean i` };
+  if (input) return { path: input.path, channel: "", letter: "i", of: (v) => v, said: msg`mean i` };
   const kept = group?.tapes.some((t) => t.name === "update") ? keeping(world, group) : null;
   return kept && { ...kept, of: (v) => 1 - kept.of(v), said: kept.said === msg`mean z` ? msg`mean 1 − z` : msg`mean z` };
 }
 
-/** One tape of the request that is looked at, in full precision. Views that show the same ask for the same. @param {World} world @param {string} path @returns {Selector} */
-export const selector = (world, path) => ({ path, index: { b: read.request(world) }, dtype: "f32" });
+/** One tape of the request that is looked at, of one channel where it has channels, in full precision. Views that show the same ask for the same.
+ * @param {World} world @param {{path: string, channel: string}} tape @returns {Selector} */
+export const selector = (world, { path, channel }) => ({ path, index: { b: read.request(world), ...(channel ? { [channel]: world.look.head } : {}) }, dtype: "f32" });
 
 /** The gates that a chain is drawn with, of the source (if it has a chain) and of the target. @param {World} world @returns {Selector[]} */
 export function gateSelectors(world) {
   const all = /** @type {("s" | "t")[]} */ (["s", "t"]).flatMap((of) => [keeping(world, shown(world, of)), writing(world, shown(world, of))]);
-  return [...new Set(all.flatMap((g) => (g ? [g.path] : [])))].map((path) => selector(world, path));
+  const byPath = new Map(all.flatMap((g) => (g ? [[g.path, g]] : [])));
+  return [...byPath.values()].map((gate) => selector(world, gate));
 }
 
 /** Values by path, of one request: (row, unit) to a number, NaN where nothing is known. @param {World} world @param {string} view @param {number} count of its selectors */
 export function values(world, view, count) {
   const known = new Map(Array.from({ length: count }, (_, i) => world.values(view, i)).flat().map((k) => [k.path, k]));
   const request = read.request(world);
-  return (/** @type {string} */ path) => cells(known.get(path), request);
+  const tapes = new Map(groups(world).flatMap((g) => g.tapes).map((t) => [t.path, t]));
+  return (/** @type {string} */ path) => cells(known.get(path), request, world.look.head, tapes.get(path));
 }
 
-/** @param {Known | undefined} known @param {number} request @returns {(row: number, unit: number) => number} */
-function cells(known, request) {
+/** @param {Known | undefined} known @param {number} request @param {number} channel @param {Tape | undefined} tape @returns {(row: number, unit: number) => number} */
+function cells(known, request, channel, tape) {
   if (!known) return () => NaN;
   const b = Math.min(request, known.shape[0] - 1);
+  const c = Math.min(channel, known.shape[2] - 1); // an axis that was picked is as long as its index, or 1
+  if (tape?.single) return (row) => known.at(b, row, c);
+  if (tape?.channel) return (row, unit) => known.at(b, row, c, unit);
   return known.plane?.(b) ?? ((row, unit) => known.at(b, row, unit));
 }
 
@@ -150,7 +176,7 @@ export function mean(gate, of, width, row) {
 /** How many units a group has. @param {World} world @param {Group | null} group */
 export function width(world, group) {
   const axes = world.schema?.taps.find((/** @type {any} */ t) => t.path === group?.tapes[0]?.path)?.axes;
-  return axes ? (world.moved?.sizes?.[axes[2]] ?? 0) : 0;
+  return axes ? (world.moved?.sizes?.[axes.at(-1)] ?? 0) : 0;
 }
 
 /** How many of the newest rows a row reads by their place, or 0 where no tap has a window. @param {World} world @returns {number} */
@@ -201,5 +227,6 @@ const madeOf = () => ({
 export function lookAt(world, of, row, unit, path) {
   const tape = path ?? shown(world, of)?.tapes[0]?.path ?? null;
   const axes = world.schema?.taps.find((/** @type {any} */ t) => t.path === tape)?.axes ?? [];
-  return { relation: of, lock: { row, key: unit }, path: tape, side: "value", layout: axes.length ? { columns: axes[2], rows: "", panels: "", index: { [of]: row } } : {} };
+  const channel = axes.length === 4 ? { [axes[2]]: world.look.head } : {};
+  return { relation: of, lock: { row, key: unit }, path: tape, side: "value", layout: axes.length ? { columns: axes.at(-1), rows: "", panels: "", index: { [of]: row, ...channel } } : {} };
 }

@@ -51,6 +51,7 @@ function keptPart(world, group, row) {
   const share = tapes.mean(gate, tapes.values(world, "sentence", tapes.gateSelectors(world).length), tapes.width(world, group), row);
   const [said, many] = [part(percent(share), "v"), tapes.groupsOf(world, group.owner).length > 1];
   if (gate?.letter === "f" && Number.isFinite(share)) return told(many ? parts`the forget gates of ${group.name} kept ${said} of its cell` : parts`the forget gates kept ${said} of the cell`);
+  if (gate?.channel && Number.isFinite(share)) return told(parts`channel ${String(world.look.head)} of ${group.name} kept ${said} of its state`);
   if (gate && Number.isFinite(share)) return told(many ? parts`the update gates of ${group.name} kept ${said} of its state` : parts`the update gates kept ${said} of it`);
   if (gate) return [];
   const cell = group.tapes.some((t) => t.carried && t.name === "cell");

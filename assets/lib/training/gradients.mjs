@@ -89,7 +89,7 @@ function arrange(taps) {
   /** @type {Map<string, Place["parameters"]>} */
   const all = new Map();
   taps.forEach((t, i) => {
-    if (t.type !== "parameter") return;
+    if (t.type !== "parameter" || !t.gradient) return;
     const path = t.path.replace("parameter.", "");
     const named = owner(path, scopes);
     const op = ops.get(t.reached) ?? named ?? "";

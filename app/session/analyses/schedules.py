@@ -1,0 +1,74 @@
+"""Both schedules agree: the same weights and rows, run in each way that a model's Config offers under `schedule`.
+
+A linear recurrence can run row after row, or all known rows at once (a convolution with its kernel, a parallel scan). Both
+compute the same outputs but for rounding (000 0x0C.3, 0x0C.4). Edits at taps are left aside: a state that is never made has none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from app.session import checks, given, weights
+from app.session.analyses import Result, Run
+from app.session.events import Check, Refused, Status
+from models import Inputs, Rows
+from models.catalogue import config_schema, read_config
+from models.parts.tap import OFF
+from models.tasks import source_size
+from models.tasks.objective import pad
+
+NAME = "schedules"
+TITLE = "Both schedules of a linear recurrence give the same outputs"
+ARGUMENTS: dict[str, str] = {}
+TOLERANCE = 1e-4
+
+
+def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
+    """Largest difference in the logits of any known row, and by row, between the first schedule and each other."""
+    scenario = run.place.scenario
+    if "schedule" not in scenario.config:
+        raise Refused.one("name", NAME, "a model with a schedule", "This architecture runs in one way only. Pick S4 or Mamba.")
+    choices = _choices(run)
+    outputs = []
+    for i, choice in enumerate(choices, 1):
+        outputs.append(_outputs(run, choice))
+        yield i / len(choices)
+    by_row = torch.stack([(o - outputs[0]).abs().amax(-1) for o in outputs[1:]]).amax(0)
+    worst = float(by_row.max())
+    status: Status = "pass" if worst <= TOLERANCE else "fail"
+    yield Check(NAME, "both schedules agree", status, f"max |Δlogit| {checks.small(worst)}", "measured")
+    told = by_row.tolist() if not math.isnan(worst) else []
+    yield Result({"largest": worst, "by_row": told, "schedules": choices, "tolerance": TOLERANCE})
+
+
+def _choices(run: Run) -> list[str]:
+    fields = config_schema(given.spec_of(run.place.scenario).config)
+    return list(next(f["choices"] for f in fields if f["name"] == "schedule"))
+
+
+def _outputs(run: Run, schedule: str) -> Tensor:
+    """Logits of all known rows under one schedule `[b, t, v]`, those of padding 0; of a class `[b, v]`."""
+    scenario, spec, task = run.place.scenario, given.spec_of(run.place.scenario), given.task_of(run.place.scenario)
+    config, _ = read_config(spec, scenario.config)
+    with weights.ONE_AT_A_TIME, torch.random.fork_rng(devices=[]):
+        model = spec.build(replace(config, schedule=schedule), source_size(task), len(task.target)).to(run.device)
+    for name, parameter in run.model.named_parameters():
+        model.get_parameter(name).data = parameter.data
+    inputs = _inputs(run)
+    with torch.no_grad():
+        found, _ = model(inputs, model.initial_state(len(inputs.target.lengths)), OFF)  # type: ignore[operator]
+    values: Tensor = found.values
+    return values if values.dim() == 2 else torch.where(inputs.target.valid[..., None], values, 0.0)
+
+
+def _inputs(run: Run) -> Inputs:
+    scenario, source = run.place.scenario, given.source_rows(run.place.scenario)
+    written = [w.read(run.place.decided) for w in run.place.written] or [()] * len(scenario.requests)
+    target: Rows = pad([[*p, *w] for p, w in zip(given.prompts(scenario), written, strict=True)])
+    return Inputs(target.to(run.device), None if source is None else source.to(run.device))
