@@ -77,7 +77,7 @@ def _symmetric(call: Call) -> Check | None:
     for path, record in call.tape.records.items():
         scope, _, name = path.rpartition(".")
         q, k = (call.tape.records.get(f"{scope}.{n}") for n in "qk")
-        square = record.value.shape[-1] == record.value.shape[-2]
+        square = record.value.dim() > 1 and record.value.shape[-1] == record.value.shape[-2]
         if name != "scores" or q is None or k is None or not square or not torch.equal(q.value, k.value):
             continue
         off, seen = float((record.value - record.value.transpose(-1, -2)).abs().max()), True

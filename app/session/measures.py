@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from app.session import sight
+from app.session.copying import copied
 from app.session.induction import induction
 from app.session.training import draw
 from models import Inputs, Outputs, Relation, Rows, Spec
@@ -33,7 +34,7 @@ from models.tasks.objective import (
 from models.tasks.one_stream import OneStream
 from models.tasks.pronunciation import Pronunciation
 from models.tasks.repeats import Repeats
-from models.tasks.selective_copy import COPY, SelectiveCopy
+from models.tasks.selective_copy import SelectiveCopy
 from models.tasks.spans import RESTORE, SENTINELS, TRANSLATE, TextToText
 from models.tasks.translation import Translation
 
@@ -303,21 +304,6 @@ def closers(model: nn.Module, task: Dyck, examples: Sequence[Example]) -> dict[s
                 read += weights is not None and int(weights.value[b, 0, t].argmax()) == opener + 1
                 rows += 1
     return {"right": right / rows, "rows": rows, **({"reads_opener": read / rows} if weights is not None else {})}
-
-
-@torch.no_grad()
-def copied(model: nn.Module, task: SelectiveCopy, examples: Sequence[Example]) -> dict[str, float]:
-    """Shares of the letters after "copy" that are the most probable, given those before, and of the examples whose all are."""
-    right: list[list[bool]] = []
-    for some in _batches(examples):
-        _, target = batch(task, some)
-        outputs, _ = model(Inputs(shift(target).inputs), model.initial_state(len(some)), OFF)  # type: ignore[operator]
-        best = outputs.values.argmax(-1).tolist()
-        for b, example in enumerate(some):  # the row that predicts word t stands at row t
-            after = range(example.target.index(COPY) + 1, len(example.target))
-            right.append([best[b][t] == task.target.ids[example.target[t]] for t in after])
-    letters = [hit for one in right for hit in one]
-    return {"letters": sum(letters) / len(letters), "whole": sum(map(all, right)) / len(right)}
 
 
 PROMPTS = tuple(

@@ -16,7 +16,7 @@ from app.session import weights
 from app.session.scenario import Scenario, defaults
 from models.catalogue import architectures
 
-UNTRAINED = {"convolution", "convs2s", "rctm", "residual"}  # nothing is shipped yet, and the page says so
+UNTRAINED = {"convolution", "convs2s", "rctm", "residual", "s4", "s4_classifier"}  # nothing is shipped yet, and the page says so
 
 SHIPPED = [("encoder_decoder", "translation"), ("decoder_only", "language_model")]
 

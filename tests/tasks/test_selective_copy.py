@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from app.session.measures import copied
+from app.session.copying import copied
 from models import Inputs, Outputs
 from models.parts.tap import Tap
 from models.tasks.selective_copy import COPY, DOT, LETTERS, TASK
