@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from functools import cache
-from html import escape
 
 from dash import html
 from dash.development.base_component import Component
 from fastapi import FastAPI
-from fastapi.responses import HTMLResponse
 
-from app.ui.gathered import FOLDER, Gathered
-from app.ui.language import chosen, say, words
-from app.ui.parts import SCHEME, brand, button, other_language, pages
-from app.ui.still import markup
-
-PAGE = """<!DOCTYPE html>
-<html lang="LANGUAGE">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>TITLE</title>
-<link rel="icon" href="assets/icon.svg"><link rel="stylesheet" href="FOLDER/VERSION/lookback.css">
-<link rel="stylesheet" href="assets/bench/bench.css?m=VERSION">
-SCHEME
-</head>
-<body>CONTENT
-<script type="application/json" id="lookback-data">WORDS</script>
-<script type="module" src="assets/bench/start.mjs?m=VERSION"></script></body>
-</html>"""
+from app.ui.gathered import Gathered
+from app.ui.language import say
+from app.ui.parts import brand, button, other_language, pages
+from app.ui.plain import add_page
 
 
 def add_bench(api: FastAPI, gathered: Callable[[], Gathered]) -> None:
     """`GET /bench`."""
-    body = cache(lambda language: (markup(_content()), json.dumps({"words": words(language)}, ensure_ascii=False)))
-
-    @api.get("/bench", include_in_schema=False)
-    def bench() -> HTMLResponse:
-        content, said = body(chosen())
-        places = {
-            **{"LANGUAGE": chosen(), "TITLE": escape(say("Lookback: read bench")), "SCHEME": SCHEME, "FOLDER": FOLDER},
-            **{"VERSION": gathered().version, "CONTENT": content, "WORDS": said.replace("<", "\\u003c")},
-        }
-        page = PAGE
-        for name, value in places.items():
-            page = page.replace(name, value, 2)
-        return HTMLResponse(page)
+    add_page(api, gathered, "bench", lambda: say("Lookback: read bench"), _content)
 
 
 def _content() -> Component:

@@ -17,6 +17,7 @@ from fastapi import FastAPI
 from app.session.scenario import defaults
 from app.ui import bindings, controls, ids
 from app.ui.bench import add_bench
+from app.ui.compare import add_compare
 from app.ui.gathered import FOLDER, Gatherer, add_files
 from app.ui.language import chosen, say, words
 from app.ui.parts import SCHEME, able, brand, button, other_language, pages, slot
@@ -67,6 +68,7 @@ def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Page:
     made = cache(lambda language: layout(catalogue))
     app.layout = lambda: made(chosen())
     add_bench(api, app.gathered)
+    add_compare(api, app.gathered, catalogue)
     bindings.bind(app)
     return app
 

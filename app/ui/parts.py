@@ -46,7 +46,7 @@ def brand() -> Component:
 
 def pages(here: str) -> Component:
     """The way to the other pages. `here`: the address of this one."""
-    names = (("./", say("Stage")), ("bench", say("Bench")))
+    names = (("./", say("Stage")), ("compare", say("Compare")), ("bench", say("Bench")))
     links = [
         html.A(name, href=to, className="link here" if to == here else "link", **({"aria-current": "page"} if to == here else {}))
         for to, name in names

@@ -1,0 +1,127 @@
+// @ts-check
+/** One model of the comparison: its own session on the server, what it said, and what it reads. */
+
+import { commands } from "../lib/run/commands.mjs";
+import { Socket } from "../lib/run/socket.mjs";
+import { Store } from "../lib/run/store.mjs";
+import * as read from "../lib/reads.mjs";
+
+const VIEW = "compare";
+
+export class Column {
+  /** @param {string} architecture @param {() => void} changed */
+  constructor(architecture, changed) {
+    this.architecture = architecture;
+    this.changed = changed;
+    this.store = new Store();
+    this.session = "";
+    /** Why it cannot run, as a sentence. */
+    this.problem = "";
+    /** The moment whose reach was asked for last. */
+    this.asked = -1;
+    this.client = crypto.randomUUID();
+    this.watched = "";
+    /** Fields to open with, until it is opened. @type {any} */
+    this.wanted = null;
+    this.share = "";
+    this.socket = new Socket({
+      address: () => this.address(),
+      onFrame: (frame) => this.frame(frame),
+      onState: (state) => { this.store.set({ connection: state }); changed(); },
+      onForgotten: () => { this.session = ""; return true; },
+    });
+    this.commands = commands((command) => this.socket.send(command));
+    this.store.listen(() => changed());
+  }
+
+  get world() {
+    return this.store.world;
+  }
+
+  address() {
+    const url = new URL("ws", document.baseURI);
+    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+    url.searchParams.set("client", this.client);
+    if (this.session) url.searchParams.set("session", this.session);
+    if (this.session && this.store.seq > 0) {
+      url.searchParams.set("after", String(this.store.seq));
+      url.searchParams.set("epoch", String(this.store.epoch));
+    }
+    return url.href;
+  }
+
+  /** @param {any} scenario @returns {Promise<boolean>} */
+  async open(scenario) {
+    this.wanted = scenario;
+    if (!this.socket.socket) this.socket.connect();
+    const reply = await this.commands.open(scenario);
+    this.problem = reply.ok ? "" : (reply.errors[0]?.message ?? "");
+    if (reply.ok) await this.watch();
+    this.changed();
+    return reply.ok;
+  }
+
+  close() {
+    this.socket.closed = () => {};
+    this.socket.socket?.close(1000);
+  }
+
+  /** @param {import("../lib/run/wire.mjs").Frame} frame */
+  frame(frame) {
+    this.store.apply(frame);
+    if (frame.kind === "welcome") {
+      this.session = frame.session;
+      if (!frame.event.opened && this.wanted && this.world.opened) this.commands.open(this.wanted); // it was forgotten: again
+    }
+    if (frame.kind === "shared") this.share = frame.event.link;
+    if (frame.kind === "reply") this.store.settle();
+    for (const seq of this.store.drawn.splice(0)) this.socket.ack(seq);
+  }
+
+  /** The read that is compared: of the source where there is one, else of the rows before; in its last layer.
+   * @returns {{info: any, layer: number} | null} */
+  relation() {
+    const all = this.world.opened?.relations ?? [];
+    const info = all.find((/** @type {any} */ r) => r.query === "t" && r.key === "s") ?? all.findLast((/** @type {any} */ r) => r.query === "t") ?? null;
+    return info ? { info, layer: info.layers - 1 } : null;
+  }
+
+  /** Watch the weights of all heads of that read. */
+  async watch() {
+    const at = this.relation();
+    const selectors = at ? [{ path: read.tapsOf(this.world, at.info, at.layer).weights, index: { b: 0 }, dtype: /** @type {const} */ ("f32") }] : [];
+    const text = selectors.map((s) => JSON.stringify(s));
+    this.store.plan.set(VIEW, text);
+    this.store.watches(text, this.store.mark + 1);
+    await this.commands.watch(selectors, this.store.mark);
+  }
+
+  /** Mean weight over the heads by (row, key); NaN where it is not known. @returns {(row: number, key: number) => number} */
+  weights() {
+    const at = this.relation();
+    const known = this.world.values(VIEW, 0)[0];
+    if (!at || !known) return () => NaN;
+    const heads = Array.from({ length: at.info.heads }, (_, head) => read.cells(known, 0, head));
+    return (row, key) => heads.reduce((sum, w) => sum + w(row, key), 0) / heads.length;
+  }
+
+  /** @returns {any} the one request */
+  request() {
+    return this.world.moved?.requests?.[0] ?? null;
+  }
+
+  /** What was measured of this moment's choice, or null. */
+  reach() {
+    const found = this.world.analysis.choice_reach?.result;
+    return found && found.moment === this.world.moved?.at ? found : null;
+  }
+
+  /** Ask for the reach of the choice that stands. */
+  ask() {
+    const { moved, connection } = this.world;
+    if (!moved || moved.phase === "train" || moved.ended || connection !== "open" || this.asked === moved.at) return;
+    this.asked = moved.at;
+    const token = this.request()?.choice;
+    this.commands.analyse("choice_reach", { request: 0, ...(token === null || token === undefined ? {} : { token }) });
+  }
+}

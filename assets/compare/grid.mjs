@@ -1,0 +1,185 @@
+// @ts-check
+/** The rows of the comparison: what each model reads, how far it reaches, what it chooses, what it keeps. */
+
+import { h, list, set, text } from "../lib/dom.mjs";
+import { counted, msg } from "../lib/language.mjs";
+import { banks, total } from "../lib/states/kept.mjs";
+import { bytes, duration, figure, leaf, number, probability, shown } from "../lib/words.mjs";
+import { drawLine, drawMap, drawReach, drawReads } from "./drawings.mjs";
+import { apart, FEWEST, MOST } from "./link.mjs";
+
+/** @typedef {import("./columns.mjs").Column} Column */
+/** @typedef {{architectures: any[], tasks: any[], replace: (i: number, id: string) => void, remove: (i: number) => void, add: () => void, open: (c: Column) => void, task: () => string, changed: () => void}} Acts */
+
+const ROWS = {
+  decode: ["model", "reads", "sofar", "reach", "chooses", "keeps", "cost"],
+  train: ["model", "loss", "norm", "keeps", "cost"],
+};
+/** @param {number} i */
+export const letter = (i) => String.fromCharCode(65 + i);
+
+/** What a row is called, and how it is to be read. @param {string} row @returns {[string, string]} */
+function named(row) {
+  const names = /** @type {Record<string, [string, string]>} */ ({
+    model: [msg`Model`, msg`compared row by row`], reads: [msg`Reads now`, msg`width = weight, mean of heads, last layer`], sofar: [msg`Read so far`, msg`one line per target row`],
+    reach: [msg`Reach`, msg`gradient of log p(choice); same test for all`], chooses: [msg`Chooses`, msg`and p of what it chose, by step`],
+    keeps: [msg`Keeps`, msg`between calls`], cost: [msg`Costs`, msg`this call`], loss: [msg`Loss`, msg`nats a row, the others in grey`], norm: [msg`Gradient`, msg`norm of all, before clipping`],
+  });
+  return names[row];
+}
+
+export class Grid {
+  /** @param {HTMLElement} element @param {Acts} acts */
+  constructor(element, acts) {
+    this.element = element;
+    this.acts = acts;
+    this.shape = "";
+    /** @type {Map<string, any>} by row and column */
+    this.cells = new Map();
+    /** @type {any} */
+    this.adding = null;
+  }
+
+  /** @param {Column[]} columns @param {"train" | "decode"} phase */
+  draw(columns, phase) {
+    const shape = [phase, this.acts.task(), ...columns.map((c) => c.client)].join();
+    if (shape !== this.shape) this.build(columns, phase, shape);
+    columns.forEach((c, i) => {
+      for (const row of ROWS[phase]) (/** @type {any} */ (this))[row](this.cells.get(`${row} ${i}`), c, i, columns);
+    });
+    set(this.adding, "disabled", columns.length >= MOST);
+    set(this.adding, "title", columns.length >= MOST ? msg`At most ${MOST} models stand side by side` : null);
+  }
+
+  /** @param {Column[]} columns @param {"train" | "decode"} phase @param {string} shape */
+  build(columns, phase, shape) {
+    this.shape = shape;
+    this.cells.clear();
+    this.element.style.setProperty("--columns", String(columns.length));
+    set(this.element, "data-shown", phase);
+    const rows = ROWS[phase].map((row) => {
+      const [title, note] = named(row);
+      const mark = { reach: h("i", { class: "tag g" }, "∇"), chooses: h("i", { class: "tag d" }, "→") }[row] ?? null;
+      const head = h("div", { class: "lab" }, h("b", null, title, " ", mark), h("span", null, note), row === "model" ? (this.adding = h("button", { class: "btn sm", type: "button", onclick: () => this.acts.add() }, msg`Add a model`)) : null);
+      return h("div", { class: `compare-row ${row}` }, head, columns.map((c, i) => {
+        const cell = h("div", { class: "cell" }, this.filled(row, c, i, columns.length));
+        this.cells.set(`${row} ${i}`, cell);
+        return cell;
+      }));
+    });
+    this.element.replaceChildren(...rows);
+  }
+
+  /** @param {string} row @param {Column} c @param {number} i @param {number} count @returns {any[]} */
+  filled(row, c, i, count) {
+    const canvas = (/** @type {string} */ name) => h("canvas", { role: "img", "aria-label": name });
+    if (row === "model") return [h("b", { class: "letter" }, letter(i)), this.select(c, i), h("small"), h("span", { class: "row" }, h("button", { class: "link small", type: "button", onclick: () => this.acts.open(c) }, msg`Open as a stage`), h("button", { class: "link small", type: "button", disabled: count <= FEWEST, onclick: () => this.acts.remove(i) }, msg`Remove`))];
+    if (row === "chooses") return [h("ol", { class: "choices" }), canvas(msg`probability of what was chosen, by step`)];
+    if (row === "keeps" || row === "cost") return [h("p", { class: "facts" })];
+    return [canvas(named(row)[0])];
+  }
+
+  /** @param {Column} c @param {number} i */
+  select(c, i) {
+    const families = [...new Set(this.acts.architectures.map((a) => a.family))];
+    const option = (/** @type {any} */ a) => {
+      const why = apart(a, this.acts.task(), this.acts.tasks);
+      return h("option", { value: a.id, disabled: !!why, title: why || null, selected: a.id === c.architecture }, a.name);
+    };
+    const groups = families.map((f) => h("optgroup", { label: f }, this.acts.architectures.filter((a) => a.family === f).map(option)));
+    return h("select", { "aria-label": msg`Model ${letter(i)}`, onchange: (/** @type {any} */ e) => this.acts.replace(i, e.target.value) }, groups);
+  }
+
+  /** @param {any} cell @param {Column} c */
+  model(cell, c) {
+    const spec = this.acts.architectures.find((a) => a.id === c.architecture), opened = c.world.opened;
+    const kind = !opened ? "" : opened.weights.kind === "trained" ? msg`trained weights` : msg`random weights`;
+    text(cell.children[2], [/\b(?:19|20)\d\d\b/.exec(spec?.paper ?? "")?.[0] ?? "", opened ? msg`${opened.parameters.toLocaleString("en")} parameters` : "", kind].filter(Boolean).join(" · "));
+    set(cell.children[2], "title", spec?.paper ?? null);
+  }
+
+  /** What a column has to draw its reads from. @param {Column} c */
+  shownRows(c) {
+    const at = c.relation(), request = c.request();
+    const rows = (request?.target ?? []).filter((/** @type {any} */ r) => r.state !== "unknown");
+    const keys = !request ? [] : !at || at.info.key === "s" ? (request.source ?? rows) : rows;
+    const row = request?.decision_row ?? rows.length - 1;
+    return { at, request, rows, keys, row, weight: c.weights() };
+  }
+
+  /** @param {any} cell @param {Column} c */
+  reads(cell, c) {
+    const { at, request, rows, keys, row, weight } = this.shownRows(c);
+    const kept = (c.world.moved?.kept ?? []).map((/** @type {any} */ k) => leaf(k.path)).join(", ");
+    const known = at && keys.some((/** @type {any} */ _, /** @type {number} */ j) => Number.isFinite(weight(row, j)));
+    const largest = known ? keys.reduce((/** @type {number} */ best, /** @type {any} */ _, /** @type {number} */ j) => (weight(row, j) > (best < 0 ? -1 : weight(row, best)) ? j : best), -1) : -1;
+    const chosen = request?.candidates.find((/** @type {any} */ x) => x.id === request.choice)?.token ?? "";
+    const words = at ? (known ? "" : msg`nothing is read yet`) : msg`no choice of where to look: all goes through ${kept || "…"}`;
+    const window = last(rows, 7), first = rows.length - window.length;
+    drawReads(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), words, own: at?.info.key === "t", chosen, largest });
+    set(cell.firstChild, "aria-label", largest < 0 ? words : msg`reads ${keys[largest]?.token ?? ""} with weight ${probability(weight(row, largest), 2)}`);
+  }
+
+  /** @param {any} cell @param {Column} c */
+  sofar(cell, c) {
+    const { at, rows, keys, row, weight } = this.shownRows(c);
+    drawMap(cell.firstChild, { keys: at ? keys : [], rows, row, weight });
+    set(cell, "data-empty", at ? null : msg`it has no map: it reads no rows`);
+  }
+
+  /** @param {any} cell @param {Column} c */
+  reach(cell, c) {
+    const found = c.reach(), { request } = this.shownRows(c), source = found?.rows.s;
+    const norms = (source ?? found?.rows.t ?? []).map(number);
+    drawReach(cell.firstChild, source ? (request?.source ?? []) : (request?.target ?? []), norms, source ? "k" : "q");
+    set(cell, "data-empty", found ? null : c.world.moved?.ended ? msg`nothing is chosen: it has ended` : msg`being measured`);
+  }
+
+  /** @param {any} cell @param {Column} c @param {number} i @param {Column[]} columns */
+  chooses(cell, c, i, columns) {
+    const request = c.request(), top = (request?.candidates ?? []).slice(0, 3);
+    list(cell.firstChild, top, (/** @type {any} */ x) => x.id, () => h("li", null, h("span", { class: "mono" }), h("span", { class: "bar" }, h("i")), h("b", { class: "mono" })), (line, x) => {
+      set(line, "data-on", x.id === request.choice ? "true" : null);
+      text(line.children[0], shown(x.token));
+      line.children[1].firstChild.style.width = `${x.probability * 100}%`;
+      text(line.children[2], probability(x.probability, 2));
+    });
+    set(cell.firstChild, "data-empty", top.length ? null : request?.finished === "limit" ? msg`ended at the limit` : request?.finished ? msg`ended with <eos>` : "…");
+    const line = (/** @type {Column} */ x) => Array.from(x.request()?.log_p?.data ?? x.request()?.log_p ?? [], (v) => Math.exp(number(v)));
+    drawLine(cell.lastChild, { own: line(c), others: columns.filter((_, n) => n !== i).map(line), low: 0, high: 1, role: "d", format: (v) => String(v) });
+  }
+
+  /** @param {any} cell @param {Column} c */
+  keeps(cell, c) {
+    const all = banks(c.world.moved?.kept ?? []), { now, perRow } = total(all);
+    const what = c.world.moved?.phase === "train" ? msg`nothing between updates but the weights` : all.map((b) => b.lines.map((l) => l.name)).flat().filter((n, i, l) => l.indexOf(n) === i).join(", ");
+    text(cell.firstChild, c.world.moved ? [what, c.world.moved.phase === "train" ? "" : msg`${bytes(now)} now, ${perRow ? `+${bytes(perRow)}` : msg`nothing`} per further row`].filter(Boolean).join(" · ") : "");
+  }
+
+  /** @param {any} cell @param {Column} c */
+  cost(cell, c) {
+    const moved = c.world.moved;
+    const rows = moved?.stages.reduce((/** @type {number} */ sum, /** @type {any} */ s) => sum + s.rows, 0) ?? 0;
+    text(cell.firstChild, moved ? `${duration(moved.forward_ms)} · ${counted(rows, "{0} row computed", "{0} rows computed")}` : "");
+  }
+
+  /** @param {any} cell @param {Column} c @param {number} i @param {Column[]} columns */
+  loss(cell, c, i, columns) {
+    const line = (/** @type {Column} */ x) => x.world.curve.loss.map(number).filter(Number.isFinite);
+    const all = columns.flatMap(line);
+    drawLine(cell.firstChild, { own: line(c), others: columns.filter((_, n) => n !== i).map(line), low: 0, high: Math.max(1e-6, ...all), role: "ink" });
+    set(cell.firstChild, "aria-label", line(c).length ? msg`loss ${figure(line(c).at(-1) ?? NaN)}` : msg`no update yet`);
+    set(cell, "data-empty", all.length ? null : msg`no update yet`);
+  }
+
+  /** @param {any} cell @param {Column} c @param {number} i @param {Column[]} columns */
+  norm(cell, c, i, columns) {
+    const line = (/** @type {Column} */ x) => x.world.curve.norm.map(number).filter(Number.isFinite);
+    const all = columns.flatMap(line);
+    drawLine(cell.firstChild, { own: line(c), others: columns.filter((_, n) => n !== i).map(line), low: 0, high: Math.max(1e-6, ...all), role: "g" });
+    set(cell, "data-empty", all.length ? null : msg`no update yet`);
+  }
+}
+
+/** @template T @param {T[]} l @param {number} n */
+const last = (l, n) => l.slice(Math.max(0, l.length - n));

@@ -1,0 +1,302 @@
+// @ts-check
+/** The comparison: columns that share an input, a seed and a clock. A page of its own; a link holds it. */
+
+import { forgetTheme } from "../lib/canvas.mjs";
+import { h, list, set, text } from "../lib/dom.mjs";
+import { msg } from "../lib/language.mjs";
+import { speak } from "../lib/page/speak.mjs";
+import { onSystemChange, remember, remembered, scheme } from "../lib/page/theme.mjs";
+import { nameOf, splittingOf, tokenize } from "../lib/setup/tokens.mjs";
+import { Column } from "./columns.mjs";
+import { apart, FEWEST, isComparison, MOST, pack, unpack } from "./link.mjs";
+import { Grid } from "./grid.mjs";
+import { ended, said, stepOf, stepped } from "./said.mjs";
+
+/** @typedef {import("./link.mjs").Comparison} Comparison */
+
+const data = JSON.parse(document.getElementById("lookback-data")?.textContent ?? "{}");
+const place = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
+const PLAY = 600; // ms between steps
+const REST = 220; // ms after which the address and the reach follow
+const LONGEST = 24; // steps that the track has places for
+
+const preset = (/** @type {string} */ task) => data.tasks.find((/** @type {any} */ t) => t.id === task).presets[0];
+/** @returns {Comparison} */
+const first = () => ({ task: "translation", models: ["cho_2014", "bahdanau", "encoder_decoder"], source: preset("translation").source, target: [], seed: 7, lead: "own", phase: "decode" });
+
+const page = { now: first(), columns: /** @type {Column[]} */ ([]), refused: "", playing: 0, busy: false, painting: 0, resting: /** @type {any} */ (0) };
+const grid = new Grid(place("compare-grid"), { architectures: data.architectures, tasks: data.tasks, replace, remove, add, open: openStage, task: () => page.now.task, changed: paint });
+
+const column = (/** @type {string} */ id) => new Column(id, paint);
+const scenarioOf = (/** @type {string} */ id) => ({
+  architecture: id, task: page.now.task, seed: page.now.seed, phase: page.now.phase, policy: { limit: LONGEST },
+  requests: [{ ...(page.now.source ? { source: page.now.source } : {}), target: page.now.target }],
+});
+
+/** @param {Comparison} next all anew */
+async function begin(next) {
+  stop();
+  page.now = next;
+  page.refused = "";
+  for (const c of page.columns) c.close();
+  page.columns = next.models.map(column);
+  paint();
+  await Promise.all(page.columns.map((c) => c.open(scenarioOf(c.architecture))));
+  rested();
+}
+
+/** @param {number} i @param {string} id */
+async function replace(i, id) {
+  page.now = { ...page.now, models: page.now.models.map((m, n) => (n === i ? id : m)) };
+  page.columns[i].close();
+  page.columns[i] = column(id);
+  await restart([page.columns[i]]);
+}
+
+/** @param {number} i */
+function remove(i) {
+  if (page.columns.length <= FEWEST) return;
+  page.now = { ...page.now, models: page.now.models.filter((_, n) => n !== i) };
+  page.columns.splice(i, 1)[0].close();
+  rested();
+  paint();
+}
+
+async function add() {
+  if (page.columns.length >= MOST) return;
+  const free = data.architectures.find((/** @type {any} */ a) => !page.now.models.includes(a.id) && !apart(a, page.now.task, data.tasks));
+  if (!free) return refuse(msg`No other model learns this task. Choose another example.`);
+  page.now = { ...page.now, models: [...page.now.models, free.id] };
+  page.columns.push(column(free.id));
+  await restart(page.columns.slice(-1));
+}
+
+/** New columns begin, and all stand at the first step again. @param {Column[]} fresh */
+async function restart(fresh) {
+  stop();
+  paint();
+  await Promise.all(page.columns.map((c) => (fresh.includes(c) ? c.open(scenarioOf(c.architecture)) : c.commands.enter(page.now.phase))));
+  rested();
+}
+
+/** @param {"train" | "decode"} phase */
+async function enter(phase) {
+  stop();
+  page.now = { ...page.now, phase };
+  await together((c) => c.commands.enter(phase));
+}
+
+/** The same command to some columns; the next waits for all of them. @param {(c: Column) => Promise<any>} act @param {Column[]} [columns] */
+async function together(act, columns = page.columns) {
+  if (page.busy) return;
+  page.busy = true;
+  page.refused = "";
+  paint();
+  const replies = await Promise.all(columns.map(act));
+  page.busy = false;
+  page.refused = replies.find((r) => r && !r.ok)?.errors[0]?.message ?? "";
+  rested();
+  paint();
+}
+
+async function step() {
+  const going = page.columns.filter((c) => !ended(c));
+  const [leader] = page.columns;
+  if (page.now.phase === "train" || page.now.lead === "own" || ended(leader)) return together((c) => c.commands.step(), going);
+  const token = leader.request()?.choice;
+  const has = (/** @type {Column} */ c) => token !== null && token < (c.world.opened?.vocabulary.target.length ?? 0);
+  return together((c) => (c === leader || !has(c) ? c.commands.step() : c.commands.choose(0, token)), going);
+}
+
+function back() {
+  const most = Math.max(...page.columns.map(stepOf));
+  return together((c) => c.commands.back(), page.columns.filter((c) => stepOf(c) === most && most > 0));
+}
+
+/** To a step that was made, or onwards. @param {number} to */
+async function go(to) {
+  stop();
+  await together((c) => {
+    let node = c.world.history.get(c.world.moved?.at);
+    while (node && node.step > to && node.parent !== null) node = c.world.history.get(node.parent);
+    return node && node.id !== c.world.moved?.at ? c.commands.go(node.id) : Promise.resolve({ ok: true, errors: [] });
+  });
+  while (Math.max(...page.columns.map(stepOf)) < to && page.columns.some((c) => !ended(c)) && !page.refused) await step();
+}
+
+function play() {
+  if (page.playing) return stop();
+  const tick = async () => {
+    await step();
+    if (page.playing && page.columns.some((c) => !ended(c)) && !page.refused) page.playing = window.setTimeout(tick, PLAY);
+    else stop();
+  };
+  page.playing = window.setTimeout(tick, 0);
+  paint();
+}
+
+function stop() {
+  clearTimeout(page.playing);
+  page.playing = 0;
+  paint();
+}
+
+/** After a rest: the address holds what is shown, and the reach of every choice is measured. */
+function rested() {
+  clearTimeout(page.resting);
+  page.resting = setTimeout(() => {
+    history.replaceState(null, "", pack(page.now));
+    for (const c of page.columns) c.ask();
+  }, REST);
+}
+
+/** @param {string} sentence */
+function refuse(sentence) {
+  page.refused = sentence;
+  paint();
+}
+
+/** What is typed is the source where there is one, else the prompt. @param {string} typed */
+async function retext(typed) {
+  const known = page.columns.find((c) => c.world.opened)?.world.opened.vocabulary;
+  const side = page.now.source ? "source" : "target";
+  const tokens = tokenize(typed, splittingOf(known?.[side] ?? null));
+  if (side === "source" && !tokens.length) return refuse(msg`The source is empty; allowed: 1 token or more. Type a sentence.`);
+  stop();
+  page.now = { ...page.now, [side]: tokens };
+  await together((c) => c.commands.change({ requests: scenarioOf(c.architecture).requests }));
+}
+
+/** @param {string} chosen "task 2" */
+function example(chosen) {
+  const [task, at] = chosen.split(" ");
+  const found = data.tasks.find((/** @type {any} */ t) => t.id === task)?.presets[Number(at)];
+  if (!found) return;
+  const fits = page.now.models.filter((id) => !apart(data.architectures.find((/** @type {any} */ a) => a.id === id), task, data.tasks));
+  const others = data.architectures.filter((/** @type {any} */ a) => !apart(a, task, data.tasks) && !fits.includes(a.id)).map((/** @type {any} */ a) => a.id);
+  const models = [...fits, ...others].slice(0, Math.max(FEWEST, fits.length));
+  if (models.length < FEWEST) return refuse(msg`Only ${models.length} model learns this task; a comparison needs ${FEWEST}. Choose another example.`);
+  const left = page.now.models.filter((id) => !models.includes(id)).map((id) => apart(data.architectures.find((/** @type {any} */ a) => a.id === id), task, data.tasks));
+  begin({ ...page.now, task, models, source: found.source, target: found.target ?? [] }).then(() => left.length && refuse(`${left.join("; ")}.`));
+}
+
+/** The example that this is, "task 2", or "". @param {Comparison} now */
+function exampleOf({ task, source, target }) {
+  const same = (/** @type {any} */ a, /** @type {any} */ b) => JSON.stringify(a ?? []) === JSON.stringify(b ?? []);
+  const at = data.tasks.find((/** @type {any} */ t) => t.id === task).presets.findIndex((/** @type {any} */ p) => same(p.source, source) && same(p.target, target));
+  return at < 0 ? "" : `${task} ${at}`;
+}
+
+/** Open one column as a stage of its own. @param {Column} c */
+async function openStage(c) {
+  const tab = window.open("about:blank", "_blank");
+  await c.commands.share({});
+  if (tab) tab.location.href = c.share ? `./${c.share}` : "./";
+}
+
+function paint() {
+  page.painting ||= requestAnimationFrame(() => {
+    page.painting = 0;
+    draw();
+  });
+}
+
+let words = "";
+function draw() {
+  const { now, columns } = page, now_ = Math.max(0, ...columns.map(stepOf)), done = columns.every(ended);
+  const sentence = said(page), key = sentence.map((x) => (x instanceof Node ? x.textContent : String(x))).join("");
+  if (key !== words) place("compare-say").replaceChildren(...sentence.map((x) => (x instanceof Node ? x : document.createTextNode(String(x)))));
+  words = key;
+  for (const button of document.querySelectorAll("[data-value]")) {
+    const { act, value } = /** @type {HTMLElement} */ (button).dataset;
+    set(/** @type {HTMLElement} */ (button), "aria-pressed", String(value === (act === "phase" ? now.phase : now.lead)));
+  }
+  set(place("compare-back"), "disabled", now_ === 0);
+  set(place("compare-step"), "disabled", done);
+  set(place("compare-step"), "title", done ? msg`All models have ended. Go back to choose another token.` : null);
+  document.documentElement.toggleAttribute("data-playing", !!page.playing);
+  text(place("compare-where"), now.phase === "train" ? msg`update ${now_}` : msg`step ${now_}`);
+  const steps = Array.from({ length: Math.min(LONGEST, Math.max(8, now_ + 2)) }, (_, i) => i);
+  list(place("compare-track"), steps, (i) => i, (i) => h("li", null, h("button", { type: "button", onclick: () => go(i) })), (element, i) => {
+    const told = i ? (i <= now_ ? stepped(page, i) : { text: "", title: "" }) : { text: now.phase === "train" ? "0" : now.source ? msg`source` : msg`prompt`, title: "" };
+    element.className = i < now_ ? "done" : i === now_ ? "now" : "todo";
+    text(element.firstChild, told.text);
+    set(element.firstChild, "title", told.title || null);
+    set(element.firstChild, "aria-label", msg`step ${i}` + (told.text ? ` ${told.text}` : ""));
+    set(element.firstChild, "aria-current", i === now_ ? "step" : null);
+  });
+  const input = place("compare-text");
+  text(place("compare-side"), now.source ? msg`source` : msg`prompt`);
+  if (document.activeElement !== input) input.value = (now.source ?? now.target).map(nameOf).join(" ");
+  place("compare-presets").value = exampleOf(now);
+  grid.draw(columns, now.phase);
+  status();
+}
+
+function status() {
+  const states = page.columns.map((c) => c.world.connection), all = states.every((s) => s === "open");
+  set(place("compare-live"), "data-state", all ? "open" : states.includes("closed") ? "closed" : "connecting");
+  const ms = page.columns.reduce((sum, c) => sum + (c.world.moved?.forward_ms ?? 0), 0);
+  const device = page.columns[0]?.world.opened?.device ?? "";
+  text(place("compare-status"), all ? msg`PyTorch, ${device.toUpperCase()}, ${ms.toFixed(ms < 10 ? 1 : 0)} ms for this step of all models` : states.includes("closed") ? msg`the server refuses this page` : msg`Connecting`);
+}
+
+function presets() {
+  const picker = place("compare-presets");
+  const fits = (/** @type {any} */ t) => data.architectures.filter((/** @type {any} */ a) => !apart(a, t.id, data.tasks)).length >= FEWEST;
+  picker.append(h("option", { value: "" }, msg`Your own input`), ...data.tasks.filter(fits).map((/** @type {any} */ t) =>
+    h("optgroup", { label: t.name }, t.presets.map((/** @type {any} */ p, /** @type {number} */ i) => h("option", { value: `${t.id} ${i}`, title: p.note }, p.name)))));
+  picker.addEventListener("change", () => example(picker.value));
+}
+
+function nextTheme() {
+  const order = /** @type {import("../lib/page/theme.mjs").Theme[]} */ (["auto", "light", "dark"]);
+  remember(order[(order.indexOf(remembered()) + 1) % 3]);
+  themed();
+}
+
+function themed() {
+  document.documentElement.setAttribute("data-mantine-color-scheme", scheme(remembered()));
+  forgetTheme();
+  paint();
+}
+
+/** @type {Record<string, (value: string) => any>} */
+const acts = {
+  step: () => { stop(); step(); }, back: () => { stop(); back(); }, play, theme: nextTheme, speak: () => speak(place("language").dataset.language ?? ""),
+  phase: (value) => enter(/** @type {any} */ (value)), lead: (value) => { page.now = { ...page.now, lead: /** @type {any} */ (value) }; rested(); paint(); },
+  copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.now)).then(() => text(place("compare-copied"), msg`Copied`)),
+};
+addEventListener("click", (event) => {
+  const button = /** @type {any} */ (event.target).closest?.("[data-act]");
+  if (button) acts[button.dataset.act]?.(button.dataset.value ?? "");
+});
+place("compare-input").append(h("input", { id: "compare-text", autocomplete: "off", spellcheck: "false", "aria-label": msg`The input that all models read`, onchange: (/** @type {any} */ event) => retext(event.target.value) }));
+addEventListener("keydown", (event) => {
+  const target = /** @type {any} */ (event.target);
+  if (target.closest?.("input, select") || (target.closest?.("button") && event.key === " ") || event.ctrlKey || event.metaKey || event.altKey) return;
+  const does = { ArrowRight: acts.step, ".": acts.step, ArrowLeft: acts.back, ",": acts.back, " ": acts.play }[event.key];
+  if (!does) return;
+  event.preventDefault();
+  does("");
+});
+addEventListener("hashchange", () => location.hash !== pack(page.now) && follow());
+addEventListener("online", () => page.columns.forEach((c) => c.socket.connect()));
+document.addEventListener("box", () => paint());
+onSystemChange(themed);
+document.fonts.ready.then(paint);
+
+function follow() {
+  if (!isComparison(location.hash)) return begin(page.now);
+  try {
+    return begin(unpack(location.hash, data));
+  } catch (error) {
+    const why = /** @type {Error} */ (error).message;
+    return begin(page.now).then(() => refuse(why));
+  }
+}
+
+presets();
+Object.assign(window, { lookbackCompare: page });
+await follow();
+document.documentElement.dataset.ready = "";

@@ -1,0 +1,86 @@
+"""Models side by side in a real browser: one clock, one input, each its own numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Server
+
+pytestmark = pytest.mark.browser
+READY = "() => document.documentElement.dataset.ready !== undefined"
+TOGETHER = "() => lookbackCompare.columns.map((c) => c.world.moved?.step).join()"
+
+
+@pytest.fixture
+def compare(browser: Browser, server: Server) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.goto(f"{server.address}/compare")
+    page.wait_for_function(READY)
+    yield page
+    page.close()
+    assert errors == []
+
+
+def steps(page: Page, expected: str) -> None:
+    page.wait_for_function(f"() => ({TOGETHER})() === '{expected}' && !lookbackCompare.busy")
+
+
+def test_three_models_step_together_and_go_back_together(compare: Page) -> None:
+    compare.locator("#compare-step").click()
+    steps(compare, "1,1,1")
+    compare.keyboard.press(".")
+    steps(compare, "2,2,2")
+    expect(compare.locator("#compare-say")).to_contain_text("After 2 tokens")
+    compare.wait_for_function("() => lookbackCompare.columns.every((c) => c.reach()?.rows.s.length === 4)")
+    weights = "() => lookbackCompare.columns.slice(1).map((c) => [0, 1, 2, 3].reduce((sum, k) => sum + c.weights()(2, k), 0))"
+    assert all(abs(total - 1) < 1e-5 for total in compare.evaluate(weights))
+    compare.locator("#compare-track button").nth(1).click()
+    steps(compare, "1,1,1")
+    compare.locator("#compare-back").click()
+    steps(compare, "0,0,0")
+
+
+def test_a_model_is_exchanged_added_and_removed_and_a_link_brings_it_back(compare: Page) -> None:
+    compare.get_by_label("Model B").select_option("luong")
+    steps(compare, "0,0,0")
+    compare.get_by_role("button", name="Add a model").click()
+    steps(compare, "0,0,0,0")
+    compare.wait_for_function("() => atob(location.hash.slice(3)).includes('luong')")
+    before = compare.url
+    compare.get_by_role("button", name="Remove").first.click()
+    steps(compare, "0,0,0")
+    compare.wait_for_function("before => location.href !== before", arg=before)
+    models = compare.evaluate("() => lookbackCompare.now.models")
+    compare.reload()
+    compare.wait_for_function(READY)
+    assert compare.evaluate("() => lookbackCompare.now.models") == models and models[0] == "luong"
+
+
+def test_the_first_leads_where_it_is_told_to(compare: Page) -> None:
+    compare.get_by_role("button", name="all take A's").click()
+    compare.get_by_label("The input that all models read").fill("the report was not convincing .")
+    compare.keyboard.press("Enter")
+    compare.wait_for_function("() => lookbackCompare.columns.every((c) => c.request()?.source.length === 6)")
+    for step in (1, 2, 3):
+        compare.locator("#compare-step").click()
+        steps(compare, f"{step},{step},{step}")
+    known = "c.request().target.filter((r) => r.state !== 'unknown').map((r) => r.token).join(' ')"
+    assert len(set(compare.evaluate(f"() => lookbackCompare.columns.map((c) => {known})"))) == 1
+
+
+def test_training_goes_on_the_same_batches_and_an_empty_source_is_refused(compare: Page) -> None:
+    compare.get_by_role("button", name="Train").click()
+    steps(compare, "0,0,0")
+    compare.locator("#compare-step").click()
+    compare.wait_for_function("() => lookbackCompare.columns.every((c) => c.world.curve.loss.length === 1)")
+    expect(compare.locator("#compare-say")).to_have_text(re.compile("After 1 updates"))
+    compare.get_by_label("The input that all models read").fill(" ")
+    compare.keyboard.press("Enter")
+    expect(compare.locator("#compare-say")).to_contain_text("The source is empty; allowed: 1 token or more.")
