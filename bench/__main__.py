@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from bench import band, click_to_painted, first_load, frames, large_map, load, memory, recording
+from bench import band, click_to_painted, first_load, frames, large_map, load, memory, recording, recurrent, switching
 from bench.report import Line, table
 
 BENCHMARKS: dict[str, Callable[[], list[Line]]] = {
@@ -21,6 +21,8 @@ BENCHMARKS: dict[str, Callable[[], list[Line]]] = {
     "load": load.measure,
     "memory": memory.measure,
     "band": band.measure,
+    "recurrent": recurrent.measure,
+    "switching": switching.measure,
 }
 
 

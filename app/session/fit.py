@@ -18,7 +18,7 @@ from app.session.scenario import Scenario
 from app.session.training import clip, draw, make_optimizer
 from models import Inputs
 from models.catalogue import tasks
-from models.parts.tap import OFF
+from models.parts.tap import OFF, Recorder, Tap
 from models.tasks import Example, Task
 from models.tasks.objective import Corruption, lesson, total_loss
 
@@ -62,9 +62,16 @@ def rate(step: int, steps: int) -> float:
     return (1 + math.cos(math.pi * (step - warm) / (steps - warm))) / 2
 
 
-def loss_of(model: nn.Module, task: Task, examples: list[Example], corruption: Corruption | None = None) -> Tensor:
-    """What is minimised over a batch, a scalar with its graph: nats per row that counts, and the model's penalties."""
+def loss_of(
+    model: nn.Module, task: Task, examples: list[Example], corruption: Corruption | None = None, tap: Tap = OFF
+) -> Tensor:
+    """What is minimised over a batch, a scalar with its graph: nats per row that counts, and the model's penalties.
+
+    A tap that records has its tape finished, ready for a backward pass.
+    """
     taught = lesson(task, examples, corruption)
     state = model.initial_state(len(examples))  # type: ignore[operator]
-    outputs, _ = model(Inputs(taught.inputs, taught.source), state, OFF)
+    outputs, _ = model(Inputs(taught.inputs, taught.source), state, tap)
+    if isinstance(tap, Recorder):
+        tap.tape.finish()
     return total_loss(outputs, taught)[1]

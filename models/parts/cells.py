@@ -51,7 +51,7 @@ class TanhCell(nn.Module):
 
     def forward(self, given: Tensor, state: States, tap: Tap) -> States:
         """given: W x of this row `[b, n]`, made for all rows at once."""
-        return (tap("hidden", torch.tanh(given + self.U(state[0])), "b n", "state"),)
+        return (tap("hidden", torch.tanh(torch.addmm(given, state[0], self.U.weight.T)), "b n", "state"),)
 
 
 class GRUCell(nn.Module):
@@ -69,15 +69,17 @@ class GRUCell(nn.Module):
 
     def forward(self, given: Tensor, state: States, tap: Tap) -> States:
         (h,) = state
-        r, z, candidate = given.chunk(3, -1)
-        read = self.U(h)
-        width = h.shape[-1]
-        r = tap("reset", torch.sigmoid(r + read[:, :width]), "b n")
-        z = tap("update", torch.sigmoid(z + read[:, width : 2 * width]), "b n")
-        past = r * read[:, 2 * width :] if self.U_candidate is None else self.U_candidate(r * h)
-        candidate = tap("candidate", torch.tanh(candidate + past), "b n")
-        old, new = (z * h, (1 - z) * candidate) if self.carries else ((1 - z) * h, z * candidate)
-        return (tap("hidden", old + new, "b n", "state"),)
+        n = h.shape[-1]
+        (gates, candidate), (read, *past) = given.split(2 * n, -1), self.U(h).split(2 * n, -1)
+        r, z = torch.sigmoid(gates + read).chunk(2, -1)
+        r, z = tap("reset", r, "b n"), tap("update", z, "b n")
+        if self.U_candidate is None:
+            inner = torch.addcmul(candidate, r, past[0])
+        else:
+            inner = torch.addmm(candidate, r * h, self.U_candidate.weight.T)
+        candidate = tap("candidate", torch.tanh(inner), "b n")
+        old, new = (candidate, h) if self.carries else (h, candidate)
+        return (tap("hidden", torch.lerp(old, new, z), "b n", "state"),)  # (1 - z) old + z new
 
 
 class LSTMCell(nn.Module):
@@ -87,19 +89,21 @@ class LSTMCell(nn.Module):
 
     def __init__(self, inputs: int, width: int, forget: bool) -> None:
         super().__init__()
-        gates = 4 if forget else 3  # input, forget, candidate, output, as torch.nn orders them
-        self.W, self.U, self.forget = nn.Linear(inputs, gates * width), nn.Linear(width, gates * width, bias=False), forget
+        parts = 4 if forget else 3  # input, forget, candidate, output, as torch.nn orders them
+        self.W, self.U = nn.Linear(inputs, parts * width), nn.Linear(width, parts * width, bias=False)
+        self.entries = 2 if forget else 1  # gates before the candidate
         if forget:
             with torch.no_grad():
                 self.W.bias[width : 2 * width] = 1.0  # begins by remembering (Gers et al. 2000)
 
     def forward(self, given: Tensor, state: States, tap: Tap) -> States:
         h, c = state
-        parts = (given + self.U(h)).chunk(4 if self.forget else 3, -1)
-        i, o = tap("input", parts[0].sigmoid(), "b n"), tap("output", parts[-1].sigmoid(), "b n")
-        new = i * tap("candidate", parts[-2].tanh(), "b n")
-        old = tap("forget", parts[1].sigmoid(), "b n") * c if self.forget else c
-        c = tap("cell", old + new, "b n", "state")
+        n = h.shape[-1]
+        gates, g, o = torch.addmm(given, h, self.U.weight.T).split((self.entries * n, n, n), -1)
+        i, *f = gates.sigmoid().chunk(self.entries, -1)
+        i, g, o = tap("input", i, "b n"), tap("candidate", g.tanh(), "b n"), tap("output", o.sigmoid(), "b n")
+        old = tap("forget", f[0], "b n") * c if f else c
+        c = tap("cell", torch.addcmul(old, i, g), "b n", "state")
         return tap("hidden", o * torch.tanh(c), "b n", "state"), c
 
 

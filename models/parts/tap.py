@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, NamedTuple, Protocol
 
 import torch
@@ -82,6 +83,7 @@ class Tape:
     _loops: dict[str, dict[int, Record]] = field(default_factory=dict)
     _loop_axes: dict[str, str] = field(default_factory=dict)
     _loop_places: dict[str, int] = field(default_factory=dict)  # values outside loops before its first step
+    _gradient_steps: dict[str, tuple[Tensor, ...]] = field(default_factory=dict)  # the steps of a loop's gradient, as views of it
 
     def finish(self) -> Tape:
         """Stack the steps of every loop into one value each; to be called when the forward pass ends, before a backward pass.
@@ -129,14 +131,16 @@ class Tape:
     def keep_gradient(self, path: str, step: Step | None, gradient: Tensor) -> None:
         """The gradient of one recorded value, or of one step of it."""
         if step is None:
-            self.gradients[path] = gradient
+            self.gradients[path] = gradient.detach()
             return
-        record = self.records.get(path)
-        if record is None:
-            raise RuntimeError(f"{path} was tapped in a loop; finish the tape before the backward pass")
-        if path not in self.gradients:
-            self.gradients[path] = torch.zeros_like(record.value)
-        self.gradients[path].select(record.axes.index(step[0]), step[1]).copy_(gradient)
+        places = self._gradient_steps.get(path)
+        if places is None:
+            record = self.records.get(path)
+            if record is None:
+                raise RuntimeError(f"{path} was tapped in a loop; finish the tape before the backward pass")
+            whole = self.gradients[path] = torch.zeros_like(record.value)
+            places = self._gradient_steps[path] = whole.unbind(record.axes.index(step[0]))
+        places[step[1]].copy_(gradient)
 
 
 class Recorder:
@@ -189,7 +193,7 @@ class Recorder:
                 tape._loops[path], tape._loop_axes[path], tape._loop_places[path] = {}, step[0], len(tape.records)
             tape._loops[path][step[1]] = record
         if self._gradients and value.requires_grad:
-            value.register_hook(lambda gradient: tape.keep_gradient(path, step, gradient.detach()))
+            value.register_hook(partial(tape.keep_gradient, path, step))
 
 
 _LETTERS: dict[str, tuple[str, ...]] = {}
