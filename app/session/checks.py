@@ -24,6 +24,7 @@ from models.parts.visibility import Visibility
 
 TOLERANCE = 1e-5
 NO_LEAK = "no future leak"
+BAND = "as a band = as a masked matrix"
 ALONE = "batch = each request alone"
 
 
@@ -59,6 +60,7 @@ def of_update(update: Update) -> list[Check]:
 
 def on_demand(scenario: Scenario) -> Iterator[Check]:
     """The checks that an analysis measures: pending, or not applicable with the reason."""
+    yield from _band(scenario)
     if not given.writes(scenario):
         reason = "the whole input is read in one call, and nothing is written"
         yield Check("cached_equals_full", "cached = full prefix", "does_not_apply", "", "measured", reason)
@@ -71,6 +73,17 @@ def on_demand(scenario: Scenario) -> Iterator[Check]:
     yield Check("cached_equals_full", "cached = full prefix", status, "", "measured", reason)
     yield Check("no_future_leak", NO_LEAK, "pending", "", "measured")
     yield from _alone(scenario)
+
+
+def _band(scenario: Scenario) -> Iterator[Check]:
+    """Of a model whose reads are windows: that a band computes the same."""
+    windows = [r for r in given.spec_of(scenario).relations if r.default.program == "sliding"]
+    seen = [v for r in windows for v in given.visibility(scenario)[r.name]]
+    if any(v.program != "sliding" or v.cells for v in seen):
+        reason = "a mask of yours is no window, or has cells of its own, which a band has no place for"
+        yield Check("banded", BAND, "does_not_apply", "", "measured", reason)
+    elif windows:
+        yield Check("banded", BAND, "pending", "", "measured")
 
 
 def _alone(scenario: Scenario) -> Iterator[Check]:

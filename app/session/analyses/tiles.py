@@ -74,7 +74,8 @@ def _is_read(tape: Tape, path: str) -> bool:
     """Scores whose weights mix values of the same scope, by a softmax with an additive mask."""
     scope = path.removesuffix(".scores")
     there = tape.records.keys() >= {f"{scope}.{n}" for n in ("weights", "v", "mask", "mixed")}
-    return there and f"{scope}.spread" not in tape.records
+    own = {f"{scope}.{n}" for n in ("spread", "v_global")}  # such a read is cut another way, or mixes values of two kinds
+    return there and not own & tape.records.keys()
 
 
 def _of(tape: Tape, path: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
