@@ -198,7 +198,7 @@ class Spec:
     check: `(config) -> list of (field, given, allowed)` for what no single field can say (heads must divide the width).
     gives_up: `(config) -> which promises these parts break, with the reason`: "alone" (a request does not depend on the others),
     "padding" (nor on padding), "cached" (prefill equals decode steps), "causal" (earlier rows do not see later ones),
-    "live" (whatever is computed can change what is said).
+    "live" (whatever is computed can change what is said), "gradient" (backward is the slope of the loss, not an estimate).
     formulas: `(config) -> how its taps are computed`, with that config's numbers; a tap without one shows none.
     phases: those of a next-token task; a task with another objective has no decode (`tasks.phases`).
     source_shape: `(config, rows given, their width) -> rows that the model has of a source`, as `(rows,)` or, for an image's

@@ -26,6 +26,8 @@ TOLERANCE = 1e-5
 NO_LEAK = "no future leak"
 BAND = "as a band = as a masked matrix"
 ALONE = "batch = each request alone"
+SLOPES = "backward = slope of the loss"
+ASKED = frozenset({"finite_difference"})  # measured only where a person asks for it: it takes dozens of model calls
 
 
 def of_calls(calls: Sequence[Call]) -> list[Check]:
@@ -55,6 +57,7 @@ def of_update(update: Update) -> list[Check]:
         found += [_labels_hidden(update)] if given.writes(update.scenario) else []
     if update.norms is not None:
         found += [_uncounted_rows(update), _score_gradients(update.tape)]
+        found += [Check("finite_difference", SLOPES, "pending", "", "measured")]
     return found
 
 

@@ -18,6 +18,7 @@ from typing import IO, Any
 
 import torch
 
+from app.session import checks
 from app.session.commands import COMMANDS, Analyse, Go, Selector, Share
 from app.session.engine import Engine
 from app.session.events import Checked, Event, History, Opened, Problem, Refused
@@ -117,7 +118,9 @@ def _bounded_walk(engine: Engine, path: Sequence[Moment], watch: Sequence[Select
 def _measured(engine: Engine) -> Iterator[Event]:
     """The checks that a page would measure by itself when the run rests: no recording can do it later."""
     rows = sum(len(r.target) + len(r.source or ()) for r in engine.moved(()).requests)
-    pending = [c.id for c in engine.checked().checks if c.status == "pending"] if rows <= MEASURED else []
+    pending = (
+        [c.id for c in engine.checked().checks if c.status == "pending" and c.id not in checks.ASKED] if rows <= MEASURED else []
+    )
     for name in pending:
         yield from (e for e in engine.run(Analyse(name=name)) if isinstance(e, Checked))
 
