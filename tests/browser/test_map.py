@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
+from app.session import link
 from tests.browser.conftest import Server, Window
 
 pytestmark = pytest.mark.browser
@@ -212,3 +213,26 @@ def _fingers(context: BrowserContext, window: Window) -> Callable[[list[tuple[fl
         send("touchEnd", [])
 
     return touch
+
+
+def test_the_edge_of_the_source_is_dragged_and_makes_a_prefix(blank: Window) -> None:
+    sentence = ["the", "black", "cat", "sleeps", "→"]
+    scenario = {"architecture": "unified", "task": "one_stream", "weights": "random", "requests": [{"target": sentence}]}
+    run = {"v": 1, "scenario": scenario, "log": [], "view": {}}
+    window = blank.open(f"/#s={link.pack(run)}")
+    window.step(1)
+    window.page.keyboard.press("m")
+    edge = window.page.locator(".prefix-edge:visible")
+    assert edge.get_attribute("aria-valuenow") == "6", "the row after the arrow"
+    edge.press("ArrowLeft")
+    window.until("lookback.store.world.opened.scenario.masks.length === 1")
+    window.settled()
+    assert [(m["program"], m["parameter"]) for m in masks(window)] == [("prefix", 5)]
+    box = edge.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    window.page.mouse.move(x, y)
+    window.page.mouse.down()
+    window.page.mouse.move(x - 300, y, steps=3)  # past the first column
+    window.page.mouse.up()
+    window.until("lookback.store.world.opened.scenario.masks[0].parameter === 0")
