@@ -18,8 +18,9 @@ import torch
 from torch import Tensor
 
 from app.session.events import BeamStep, BeamView
+from app.session.methods import Policy
 from app.session.reading import Reading, full
-from app.session.scenario import Policy, Scenario
+from app.session.scenario import Scenario
 from app.session.timeline import Place, Written
 from models.tasks import EOS
 

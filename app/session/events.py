@@ -166,7 +166,8 @@ class TrainRow:
     """One training row: what it is given, what it must predict, whether it counts, its loss, and d loss / d logits of it.
 
     became: of masked tokens what was done to it: mask, random, kept; "" nothing. For a class or CTC one row stands for the
-    sequence: it is given nothing, and its label is the class, or all labels in order.
+    sequence: it is given nothing, and its label is the class, or all labels in order. gold: the token that it would have been
+    given, where it is given the model's own instead.
     """
 
     input: str
@@ -176,6 +177,7 @@ class TrainRow:
     loss: float | None
     gradient: float | None
     became: Literal["", "mask", "random", "kept"] = ""
+    gold: str | None = None
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,7 @@ class TrainView:
     parameter_moves: tuple[tuple[str, float, float], ...] | None = None  # (name, L2 norm of its change, L2 norm before)
     gold: tuple[tuple[tuple[int, int], ...], ...] = ()  # by sequence: gold links (source row, target row), none where not known
     penalties: tuple[tuple[str, float], ...] = ()  # what the model adds to the loss, by name; part of `loss`
+    gold_share: float | None = None  # with which probability a row is given its gold token
     features: tuple[Array, ...] | None = None  # by sequence [rows, width], in place of source words
     unedited_loss: float | None = None  # of the same batch and weights without edits and masks of a person; None: there are none
 

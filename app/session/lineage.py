@@ -18,7 +18,7 @@ from safetensors.torch import load as unpack
 from safetensors.torch import save as pack
 from torch import Tensor, nn
 
-from app.session.scenario import Training
+from app.session.methods import Training
 from app.session.training import make_optimizer
 
 BUILD = -1  # the parameters as they were built or loaded

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from app.session.keyed import generator
-from app.session.scenario import Policy
+from app.session.methods import Policy
 
 
 def tempered(logits: Tensor, policy: Policy) -> Tensor:

@@ -10,6 +10,7 @@ import torch
 from app.session import given, interventions, policy, said, trace
 from app.session.checks import logits_path
 from app.session.events import Array, Candidate, RequestView, Row, RowState, TrainRow, TrainView, Unedited
+from app.session.feeding import gold_share
 from app.session.reading import Call, Reading
 from app.session.said import PADDING, distribution
 from app.session.scenario import Scenario
@@ -157,7 +158,8 @@ def train(update: Update) -> TrainView:
     factor, beside, gold = update.clip_factor, update.unedited_loss, tuple(e.alignment for e in update.examples)
     added = () if update.outputs is None or update.loss is None else update.outputs.penalties.items()
     penalties = tuple((name, float(value.detach())) for name, value in added)
-    more = (moves, gold, penalties, _train_features(update), beside)
+    share = None if update.lesson is None else gold_share(update.scenario.training, update.number)
+    more = (moves, gold, penalties, share, _train_features(update), beside)
     return TrainView(update.number, sources, rows, loss, norms, activations, update.norm, factor, *more)
 
 
@@ -184,9 +186,18 @@ def _train_rows(update: Update) -> tuple[tuple[TrainRow, ...], ...]:
         nothing if update.losses is None else update.losses.detach().tolist(),
         nothing if gradient is None else gradient.reshape(*counts.shape, -1).norm(dim=-1).tolist(),
         fates,
+        _replaced(update, task.target, nothing),
     )
     requests = zip(*columns, strict=True)
     return tuple(tuple(TrainRow(*row) for row in zip(*request, strict=True)) for request in requests)
+
+
+def _replaced(update: Update, vocabulary: Vocabulary, nothing: list[list[None]]) -> Sequence[Sequence[str | None]]:
+    """The gold tokens of rows that are given the model's own."""
+    if update.own is None or update.gold is None:
+        return nothing
+    both = zip(update.gold.tolist(), update.own.tolist(), strict=True)
+    return [[vocabulary.words[i] if own else None for i, own in zip(*row, strict=True)] for row in both]
 
 
 def _activation_norms(update: Update) -> tuple[tuple[str, float], ...]:

@@ -10,8 +10,9 @@ from torch import Tensor
 
 from app.session import given, interventions, policy, trace
 from app.session.events import Candidate, RequestView, Row, RowState, Unedited
+from app.session.methods import Policy
 from app.session.reading import Reading
-from app.session.scenario import Policy, Scenario
+from app.session.scenario import Scenario
 from models.catalogue import read_config
 from models.tasks import SPECIALS, Features, Task, Vocabulary, words_of
 from models.tasks.objective import collapse

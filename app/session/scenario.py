@@ -13,17 +13,17 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from app.session import inputs
 from app.session.events import Problem, Refused
+from app.session.methods import MAX_TOKENS, Policy, Training, Value
 from app.session.problems import refused, shorten
 from models import Phase, Spec
 from models.catalogue import architectures, read_config, tasks
 from models.tasks import Task, phases
 
 VERSION: Literal[1] = 1
-MAX_TOKENS = 512  # of any architecture; each says how many rows it holds (`Capabilities`)
 MAX_REQUESTS = 8
 MAX_CELLS = 4096
 MAX_READS = 16_000_000  # cells of all maps of one run together: what a run records stays below some 150 MB
@@ -31,11 +31,7 @@ MAX_WORD = 500
 MAX_WIDTH = 256  # numbers of one row of features
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class SpecialToken(_Value):
+class SpecialToken(Value):
     """A special token chosen as a token. The same characters typed as text are a word."""
 
     special: Literal["<pad>", "<bos>", "<eos>", "<unk>", "<mask>", "<cls>"]
@@ -58,7 +54,7 @@ Line = Annotated[tuple[Annotated[float, Field(ge=0, le=1)], ...], Field(max_leng
 Lines = Annotated[tuple[Line, ...], Field(max_length=MAX_TOKENS)]
 
 
-class Request(_Value):
+class Request(Value):
     """One request: what is read from (`source`, only for architectures that have one) and the known target rows after <bos>.
 
     features: in place of source words rows of numbers, where the task reads those. target: where nothing is written (a class,
@@ -74,7 +70,7 @@ RowNumber = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 RowCount = Annotated[int, Field(ge=1, le=MAX_TOKENS + 1)]
 
 
-class CellOverride(_Value):
+class CellOverride(Value):
     """One cell, or a rectangle of `queries` x `keys` cells that begins there. A later one overrules an earlier one."""
 
     query: RowNumber
@@ -84,7 +80,7 @@ class CellOverride(_Value):
     keys: RowCount = 1
 
 
-class Mask(_Value):
+class Mask(Value):
     """Visibility of one relation (`models/parts/visibility.py`), in one layer or (None) in all without a mask of their own."""
 
     relation: str
@@ -96,7 +92,7 @@ class Mask(_Value):
     global_rows: Annotated[tuple[RowNumber, ...], Field(max_length=32)] = ()
 
 
-class Donor(_Value):
+class Donor(Value):
     """Where a patch takes its numbers: these tokens, read in one pass by the weights in force and without any edit.
 
     masks: of that pass; left out, the architecture's own. row: which of its rows; null is the row that the edit names, or, where
@@ -110,7 +106,7 @@ class Donor(_Value):
     features: Lines | None = None
 
 
-class TapEdit(_Value):
+class TapEdit(Value):
     """An intervention at a tap, at `index` (one number, or null for all, an axis): put `value` there, multiply by it, or put
     there what the same tap holds at another read (`donor`)."""
 
@@ -122,31 +118,7 @@ class TapEdit(_Value):
     enabled: bool = True
 
 
-class Training(_Value):
-    optimizer: Literal["adamw", "sgd"] = "adamw"
-    learning_rate: Annotated[float, Field(gt=0, le=1e7)] = 1e-3
-    clip_norm: Annotated[float, Field(gt=0, le=1e6)] | None = 1.0
-    batch_size: Annotated[int, Field(ge=1, le=64)] = 3
-    batch: Literal["task", "mine"] = "task"
-    mask_rate: Annotated[float, Field(gt=0, le=1)] = 0.15  # of masked tokens: the share of words to say again
-    mask_hidden: Annotated[float, Field(ge=0, le=1)] = 0.8  # of these: become <mask>
-    mask_replaced: Annotated[float, Field(ge=0, le=1)] = 0.1  # become another word; the rest stays
-
-
-class Policy(_Value):
-    """How a decision is made from a distribution, when decoding ends, and how the distribution is computed."""
-
-    kind: Literal["greedy", "sample", "beam"] = "greedy"
-    temperature: Annotated[float, Field(ge=0.01, le=100)] = 1.0
-    top_k: Annotated[int, Field(ge=1)] | None = None
-    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
-    width: Annotated[int, Field(ge=1, le=8)] = 4  # of a beam
-    length_penalty: Annotated[float, Field(ge=0, le=2)] = 0.6  # alpha (app/session/beam.py); 0: none
-    limit: Annotated[int, Field(ge=1, le=MAX_TOKENS)] = 32
-    execution: Literal["cached", "full_prefix"] = "cached"
-
-
-class Scenario(_Value):
+class Scenario(Value):
     """See the module. `config` holds the architecture's own Config fields; those left out take their defaults."""
 
     version: Literal[1] = VERSION
@@ -217,6 +189,7 @@ def _conflicts(scenario: Scenario) -> Iterator[Problem]:
     if config is not None:
         yield from _size_problems(scenario, spec, config)
     yield from _beam_problems(scenario)
+    yield from _feeding_problems(scenario)
     layers = None if config is None else spec.layers(config)
     yield from _mask_problems("masks", scenario.masks, spec, layers)
     for i, request in enumerate(scenario.requests):
@@ -246,6 +219,14 @@ def _beam_problems(scenario: Scenario) -> Iterator[Problem]:
     if policy.width > words:
         message = f"policy.width was given {policy.width}; the vocabulary has {words} words. Take at most {words}."
         yield Problem("policy.width", policy.width, f"1 to {words}", message)
+
+
+def _feeding_problems(scenario: Scenario) -> Iterator[Problem]:
+    """Only a model that writes can be given what it wrote."""
+    if scenario.training.feeding != "teacher" and tasks()[scenario.task].objective != "next_token":
+        given = scenario.training.feeding
+        message = f"training.feeding was given {given!r}; {tasks()[scenario.task].name} writes no target: take teacher."
+        yield Problem("training.feeding", given, "teacher", message)
 
 
 def _mask_problems(field: str, masks: tuple[Mask, ...], spec: Spec, layers: int | None) -> Iterator[Problem]:

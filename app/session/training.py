@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import torch
 from torch import nn
 
-from app.session.scenario import Training
+from app.session.methods import Training
 from models.tasks import Example, Task, words_of
 
 STRIDE = 128  # indices that one update owns: more than a batch may hold, so that two updates never share an example

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from app.session import given, interventions
 from app.session.events import Refused, StageTime
+from app.session.feeding import fed
 from app.session.lineage import Learner
 from app.session.reading import listening, ops, scope
 from app.session.scenario import Scenario
@@ -60,6 +61,8 @@ class Update:
     done: list[tuple[str, float]] = field(default_factory=list)  # (stage, measured ms)
     examples: list[Example] = field(default_factory=list)
     lesson: Lesson | None = None
+    gold: Tensor | None = None  # the target rows as teacher forcing gives them `[b, t]`
+    own: Tensor | None = None  # which of them the model's own tokens stand in for `[b, t]`; None: none
     tape: Tape = field(default_factory=Tape)
     outputs: Outputs | None = None
     losses: Tensor | None = None
@@ -129,7 +132,9 @@ class Update:
         s, task = self.scenario, given.task_of(self.scenario)
         mine = s.training.batch == "mine"
         self.examples = given.own_examples(s) if mine else draw(task, s.seed, self.number, s.training.batch_size)
-        self.lesson = lesson(task, self.examples, given.corruption(s, str(self.number))).to(self._device)
+        gold = lesson(task, self.examples, given.corruption(s, str(self.number))).to(self._device)
+        self.gold = gold.inputs.values
+        self.lesson, self.own = fed(self.learner.model, s, gold, self.number)
 
     def _forward(self) -> None:
         assert self.lesson is not None

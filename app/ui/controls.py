@@ -17,7 +17,7 @@ import dash_mantine_components as dmc
 from dash import html
 from dash.development.base_component import Component
 
-from app.session.scenario import Policy, Training
+from app.session.methods import Policy, Training
 from app.ui import ids
 from app.ui.language import say
 from app.ui.parts import button
@@ -30,6 +30,10 @@ TITLES = {
     "clip_norm": ("Clip norm", "the gradient is scaled down to this length; empty: never"),
     "batch_size": ("Sequences", "so many of the task's in one update"),
     "batch": ("Batch from", "the task's own data, or the rows below"),
+    "feeding": ("Inputs from", "the gold tokens, the model's own by a schedule, or the model's own alone"),
+    "schedule": ("Gold share ε", "constant, or falling with the updates"),
+    "gold_share": ("ε", "with which probability a row is given its gold token"),
+    "decay": ("Decay k", "in updates: linear reaches 0 after k; inverse sigmoid is k / (k + exp(i / k))"),
     "mask_rate": ("Hidden words", "the share of words to say again, at least one a sentence"),
     "mask_hidden": ("Of these masked", "the share that becomes <mask>"),
     "mask_replaced": ("Of these replaced", "the share that becomes another word; the rest stays as it is"),
@@ -48,6 +52,7 @@ CHOICE_TITLES = {
     "task": "task data",
     "mine": "my rows",
     "full_prefix": "full prefix",
+    "inverse_sigmoid": "inverse sigmoid",
     "sinusoidal": "sine",
     "bias": "relative bias",
     "rope": "RoPE",
@@ -68,7 +73,15 @@ CHOICE_TITLES = {
 SEED = {"type": "integer", "title": "Seed", "why": "of random weights, batches and draws", "default": 7}
 SEED_RANGE = {"low": -(2**31), "high": 2**31 - 1}
 STEPS = {"temperature": 0.1, "top_p": 0.05, "clip_norm": 0.5}
-WHEN = {"top_k": "sample", "top_p": "sample", "width": "beam", "length_penalty": "beam"}  # the `kind` that a field belongs to
+WHEN = {  # what a field needs beside it to mean anything
+    "top_k": {"kind": "sample"},
+    "top_p": {"kind": "sample"},
+    "width": {"kind": "beam"},
+    "length_penalty": {"kind": "beam"},
+    "schedule": {"feeding": "scheduled"},
+    "decay": {"feeding": "scheduled"},
+    "gold_share": {"feeding": "scheduled", "schedule": "constant"},
+}
 LOGARITHMIC = {"learning_rate"}  # stepped 1, 2, 5, 10, ...
 ALWAYS = {"config": 4, "training": 3, "policy": 0}  # fields that are shown; the others wait under "More"
 FAMILIES = ("Recurrent", "Recurrent with attention", "Convolutional", "Attention", "State space", "Speech and vision")
@@ -94,7 +107,7 @@ def _settings(group: str, model: type[Training] | type[Policy]) -> list[dict[str
     found = []
     for name, schema in model.model_json_schema()["properties"].items():
         title, why = TITLES[name]
-        when = {"when": {"kind": WHEN[name]}} if name in WHEN else {}
+        when = {"when": WHEN[name]} if name in WHEN else {}
         found.append(
             _field(f"{group}.{name}", {"title": title, "why": why, "default": schema["default"], **_kind(schema), **when})
         )

@@ -71,7 +71,7 @@ export const trainRows = (world) => (phase(world) === "train" ? (world.moved?.tr
 export function rows(world, owner) {
   if (phase(world) !== "train") return requestView(world)?.[owner === "s" ? "source" : "target"] ?? [];
   if (owner === "s") return world.moved?.train?.sources?.[request(world)] ?? [];
-  return trainRows(world).map((r) => ({ token: r.input, id: -1, state: r.key_valid ? "known" : "padded", origin: "task", text: null }));
+  return trainRows(world).map((r) => ({ token: r.input, id: -1, state: r.key_valid ? "known" : "padded", origin: r.gold == null ? "task" : "model", text: null }));
 }
 
 /** @param {Row} row */

@@ -2,7 +2,7 @@
 /** One sequence of the training batch, row by row: what it is given, what it must predict, its loss and gradient; and three masks
  * that are not the same: which keys it may read, whether it is a key that others may read, whether it counts in the loss. */
 
-import { columnAt, columns, forms, lines, lossSum, most, strip } from "../lib/training/batches.mjs";
+import { columnAt, columns, forms, lines, lossSum, most, ownInputs, strip } from "../lib/training/batches.mjs";
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
@@ -50,7 +50,10 @@ export default {
     const line = /** @type {any} */ (element.lastElementChild);
     sequences(line.children[1], world, context);
     const own = world.opened?.scenario?.training?.batch === "mine";
-    text(line.children[2], world.moved?.train ? (own ? msg`your own sequences` : msg`drawn for this update`) : "");
+    const fed = ownInputs(world.moved?.train);
+    text(line.children[2], fed || (world.moved?.train ? (own ? msg`your own sequences` : msg`drawn for this update`) : ""));
+    set(line.children[2], "data-fed", fed ? "" : null);
+    set(line.children[2], "title", fed ? msg`ε is the probability of the gold token; → marks the model’s own, its most probable word there. Labels stay gold.` : null);
     const [sum, mark] = line.lastElementChild.children;
     text(sum, world.moved?.train?.rows?.length ? lossSum(world.moved.train) : msg`no batch yet`);
     mark.hidden = world.moved?.train?.loss == null;
@@ -62,8 +65,8 @@ export default {
 
   table(world) {
     const each = world.moved?.train?.rows ?? [];
-    const columns = [msg`sequence`, msg`row`, msg`input`, msg`label`, msg`may read`, msg`of keys`, msg`is a key`, msg`counts in the loss`, msg`loss (nats)`, msg`gradient norm`];
-    return { columns, rows: each.flatMap((/** @type {any} */ _, /** @type {number} */ i) => lines({ ...world, look: { ...world.look, request: i } }).map((l, t) => [requestName(i), t, l.input, l.label, l.open, l.keys, l.valid, l.counts, l.loss, l.gradient])) };
+    const columns = [msg`sequence`, msg`row`, msg`input`, msg`input from`, msg`label`, msg`may read`, msg`of keys`, msg`is a key`, msg`counts in the loss`, msg`loss (nats)`, msg`gradient norm`];
+    return { columns, rows: each.flatMap((/** @type {any} */ _, /** @type {number} */ i) => lines({ ...world, look: { ...world.look, request: i } }).map((l, t) => [requestName(i), t, l.input, l.gold === null ? msg`gold` : msg`model`, l.label, l.open, l.keys, l.valid, l.counts, l.loss, l.gradient])) };
   },
 };
 
@@ -72,7 +75,7 @@ function describe(all) {
   if (!all.length) return msg`No batch was drawn yet`;
   return all.map((l, t) => {
     const said = l.counts ? (l.loss === null ? msg`counts` : msg`loss ${figure(l.loss, 2)}`) : msg`does not count`;
-    return msg`row ${t} ${l.input}, label ${l.label}, ${said}` + (l.leak ? msg`, sees its own label` : "");
+    return msg`row ${t} ${l.input}, label ${l.label}, ${said}` + (l.gold === null ? "" : `, ${msg`the model’s own token`}`) + (l.leak ? msg`, sees its own label` : "");
   }).join("; ");
 }
 
@@ -165,7 +168,7 @@ function column(g, l, x, w, ys, unit, top, on) {
   const tall = unit * 1.5 - 3;
   const size = Math.max(11, Math.min(13, tall * 0.56));
   const narrow = w < 40;
-  draw.chip(g, x, ys[0], w, tall, narrow ? "" : l.input, { role: "q", state: l.valid ? "known" : "padded", on, size });
+  draw.chip(g, x, ys[0], w, tall, narrow ? "" : l.gold === null ? l.input : `→ ${l.input}`, { role: l.gold === null ? "q" : "d", state: l.valid ? "known" : "padded", on, size });
   draw.chip(g, x, ys[1], w, tall, narrow ? "" : l.label, { role: "d", state: l.counts ? "known" : "padded", on: on && l.counts, size });
   bar(g, l.loss, top.loss, x, ys[2], w, unit * 1.2, "d", l.counts);
   bar(g, l.gradient, top.gradient, x, ys[3], w, unit * 1.2, "g", l.counts);

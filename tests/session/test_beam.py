@@ -14,7 +14,8 @@ from app.session import beam
 from app.session.commands import Analyse, Back, Change, Choose, Go, Open, Selector, Step
 from app.session.engine import Engine
 from app.session.events import BeamView, Checked, Opened, Refused, Values
-from app.session.scenario import Policy, Scenario, defaults
+from app.session.methods import Policy
+from app.session.scenario import Scenario, defaults
 from app.session.timeline import Written
 from models.catalogue import tasks
 from models.tasks import EOS, Vocabulary

@@ -16,8 +16,9 @@ from app.session import given
 from app.session.commands import Back, Change, Choose, Command, Enter, Open, Selector, Share, Step, Undo
 from app.session.engine import Engine
 from app.session.events import Checked, Opened, Refused, RequestView, Shared, Values
+from app.session.methods import Policy
 from app.session.policy import divergence
-from app.session.scenario import Policy, defaults
+from app.session.scenario import defaults
 from models.catalogue import architectures
 from tests.session.driving import do, moved, numbers, of, opened, tokens
 

@@ -9,7 +9,8 @@ import pytest
 
 from app.session import link
 from app.session.events import Refused
-from app.session.scenario import MAX_TOKENS, defaults, parse
+from app.session.methods import MAX_TOKENS
+from app.session.scenario import defaults, parse
 from models.catalogue import architectures
 
 

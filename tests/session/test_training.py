@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from app.session.keyed import generator, number
-from app.session.scenario import Training
+from app.session.methods import Training
 from app.session.training import clip, draw, make_optimizer
 from models.tasks import Example, Task
 from models.tasks.translation import TASK

@@ -3,14 +3,14 @@
 
 import * as draw from "../canvas.mjs";
 import { small } from "./curves.mjs";
-import { counted } from "../language.mjs";
+import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { figure, number, shown } from "../words.mjs";
 
 /** @typedef {import("../types").World} World */
 
-/** open of keys: how many keys it may read in the shown relation and layer; leak: its own label is among them.
- * @typedef {{input: string, label: string, valid: boolean, counts: boolean, loss: number | null, gradient: number | null, open: number, keys: number, leak: boolean}} Line */
+/** gold: the token that it would have been given, where it is given the model's own. open of keys: how many keys it may read in the shown relation and layer; leak: its own label is among them.
+ * @typedef {{input: string, label: string, valid: boolean, counts: boolean, loss: number | null, gradient: number | null, open: number, keys: number, leak: boolean, gold: string | null}} Line */
 
 /** What each row of the shown sequence holds.
  * @param {World} world @returns {Line[]} */
@@ -22,10 +22,20 @@ export function lines(world) {
   const total = valid.filter(Boolean).length;
   return read.trainRows(world).map((row, t) => ({
     input: shown(row.input), label: shown(row.label), valid: row.key_valid, counts: row.counts, loss: row.loss === null ? null : number(row.loss),
-    gradient: row.gradient === null ? null : number(row.gradient), keys: total,
+    gold: row.gold == null ? null : shown(row.gold), gradient: row.gradient === null ? null : number(row.gradient), keys: total,
     open: mask ? keys.reduce((n, _, k) => n + (valid[k] && mask.allows(t, k) ? 1 : 0), 0) : 0,
     leak: !!mask && !!at && at.info.key === "t" && row.counts && t + 1 < keys.length && valid[t + 1] && mask.allows(t, t + 1),
   }));
+}
+
+/** How many of the rows of the batch are given the model's own token, in words; "" under teacher forcing. Pure.
+ * @param {any} train a TrainView */
+export function ownInputs(train) {
+  const share = train?.gold_share;
+  if (share === null || share === undefined || share === 1) return "";
+  const rows = train.rows.flat().filter((/** @type {any} */ r) => r.counts);
+  const own = rows.filter((/** @type {any} */ r) => r.gold != null);
+  return msg`${own.length} of ${rows.length} inputs its own, ε ${figure(number(share), 2)}`;
 }
 
 /** The relation whose read mask is shown: the selected one, or the first in which target rows ask.

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { columnAt, columns, forms, lines, lossSum } from "../../../assets/lib/training/batches.mjs";
+import { columnAt, columns, forms, lines, lossSum, ownInputs } from "../../../assets/lib/training/batches.mjs";
 import { ahead, axis, finite, positive, thinned, tickText } from "../../../assets/lib/training/curves.mjs";
 import { binned, binOf, clipping, depths, extremes, groups, niceMost, normSoFar, powers, share, widened } from "../../../assets/lib/training/gradients.mjs";
 import batch from "../../../assets/views/batch.mjs";
@@ -155,7 +155,7 @@ test("every view gives its numbers as a table", () => {
   const table = batch.table(training({ loss: 1 }));
   assert.equal(table.rows.length, 6);
   assert.ok(table.rows.every((r) => r.length === table.columns.length));
-  assert.deepEqual(table.rows[5].slice(0, 4), ["B", 2, "<pad>", "<pad>"]);
+  assert.deepEqual(table.rows[5].slice(0, 4), ["B", 2, "<pad>", "gold"]);
   assert.deepEqual(view.table(updating(known)).rows[0], ["head.weight", 0.4, null]);
   const curve = { updates: [9, 10], loss: [2, "NaN"], norm: [3, 4], clipped: [1, 1], validation: [[10, 2.5]], validated_every: 10, held_out: 16 };
   assert.deepEqual(charts.table({ ...training(), curve }).rows, [[9, 2, 3, 1, null], [10, NaN, 4, 1, 2.5]]);
@@ -194,4 +194,12 @@ test("a long curve keeps its peaks, in their order", () => {
   assert.deepEqual([...thin.x].sort((a, b) => a - b), thin.x);
   assert.equal(thin.x.at(-1), 5000);
   assert.deepEqual(thinned([1, 2], [3, 4]), { x: [1, 2], y: [3, 4] });
+});
+
+test("inputs of the model's own are told, and how many they are", () => {
+  const rows = [[trainRow("<bos>", "le", { gold: null }), trainRow("la", "chat", { gold: "le" }), trainRow("chat", "<eos>", { gold: "chat" })]];
+  assert.equal(ownInputs({ gold_share: 0.5, rows }), "2 of 3 inputs its own, ε 0.50");
+  assert.equal(ownInputs({ gold_share: 1, rows }), "");
+  const w = training({ rows, gold_share: 0.5 });
+  assert.deepEqual(lines(w).map((l) => l.gold), [null, "le", "chat"]);
 });
