@@ -45,6 +45,7 @@ def _turn(chromium: Browser) -> tuple[float, dict[str, float]]:
     page.wait_for_timeout(1000)
     taken: dict[str, float] = {}
     for architecture in ARCHITECTURES:
+        page.get_by_role("searchbox", name="Find an architecture").fill(architecture.replace("_", "-"))
         page.evaluate("() => bench.arm()")
         page.locator(f".card[data-architecture={architecture}]").click()
         browser.until(page, f"lookback.store.world.opened.scenario.architecture === '{architecture}'")
