@@ -12,11 +12,11 @@ import torch
 from safetensors.torch import load, load_file
 from torch import Tensor, nn
 
-from app.session import weights
+from app.session import required, weights
 from app.session.scenario import Scenario, defaults
 from models.catalogue import architectures
 
-UNTRAINED = {"convolution", "convs2s", "rctm", "residual", "s4", "s4_classifier"}  # nothing is shipped yet, and the page says so
+UNTRAINED = {"rctm", "residual", "s4", "s4_classifier"}  # nothing is shipped yet, and the page says so
 
 SHIPPED = [("encoder_decoder", "translation"), ("decoder_only", "language_model")]
 
@@ -125,6 +125,16 @@ def test_a_checkpoint_is_small_and_says_how_it_was_made(architecture: str) -> No
         assert made["command"].startswith("lookback train ")
         assert made["longest"]["target"] > 0, "so that a longer text can be named"
         assert made["loss"] > 0 and made["metrics"]["validation_loss"] > 0
+
+
+def test_every_checkpoint_keeps_the_bounds_that_it_names() -> None:
+    made = [m for a in architectures() for m in weights.checkpoints(a)]
+    bound = {m["file"]: m["required"] for m in made if m.get("required")}
+    assert len(bound) >= 10
+    for m in made:
+        assert required.missed(m["metrics"], m.get("required", {})) == []
+        for name, sides in m.get("required", {}).items():
+            assert all(f"--{side.replace('_', '-')} {name}={number:g}" in m["command"] for side, number in sides.items())
 
 
 def test_every_checkpoint_has_its_recipe_and_every_recipe_made_one() -> None:
