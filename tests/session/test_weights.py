@@ -16,7 +16,19 @@ from app.session import required, weights
 from app.session.scenario import Scenario, defaults
 from models.catalogue import architectures
 
-UNTRAINED = {"rctm", "residual", "s4", "s4_classifier"}  # nothing is shipped yet, and the page says so
+# nothing is shipped yet, and the page says so
+UNTRAINED = {
+    "encoder_only",
+    "longformer",
+    "rctm",
+    "residual",
+    "s4",
+    "s4_classifier",
+    "sliding_window",
+    "structured",
+    "t5",
+    "unified",
+}
 
 SHIPPED = [("encoder_decoder", "translation"), ("decoder_only", "language_model")]
 
