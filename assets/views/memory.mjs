@@ -3,7 +3,7 @@
 
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
-import { banks, fixedState, held, shelves, total, work } from "../lib/states/kept.mjs";
+import { banks, cacheBeside, fixedState, held, shelves, total, work } from "../lib/states/kept.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { reserve } from "../lib/map/maps.mjs";
 import * as read from "../lib/reads.mjs";
@@ -199,14 +199,15 @@ function line(element, world, sum) {
   text(element.firstElementChild.children[1], !sum.perRow ? msg`it does not grow` : msg`${bytes(at(limit))} at row ${limit - 1}`);
   element.firstElementChild.lastElementChild.hidden = !sum.perRow;
   const canvas = element.lastElementChild;
-  const beside = fixed ? msg`a state of ${fixed.layers} × ${fixed.width} floats would stay at ${bytes(fixed.bytes)}` : "";
+  const cache = cacheBeside(world);
+  const beside = fixed ? msg`a state of ${fixed.layers} × ${fixed.width} floats would stay at ${bytes(fixed.bytes)}` : cache ? msg`a cache of ${cache.layers} × ${cache.width} keys and values would grow by ${bytes(cache.perRow)} a row` : "";
   set(canvas, "aria-label", msg`${bytes(sum.now)} now, ${bytes(sum.perRow)} more with each step; ${beside}`);
-  set(element, "title", fixed ? msg`Dotted: a recurrent state of fixed size, ${fixed.layers} layers × ${fixed.width} floats × 4 bytes = ${bytes(fixed.bytes)} (a formula)` : null);
+  set(element, "title", fixed ? msg`Dotted: a recurrent state of fixed size, ${fixed.layers} layers × ${fixed.width} floats × 4 bytes = ${bytes(fixed.bytes)} (a formula)` : cache ? msg`Dotted: keys and values of as many layers, 2 × ${cache.layers} layers × ${cache.width} floats × 4 bytes a row = ${bytes(cache.perRow)} (a formula)` : null);
   return () => {
     const [g, width, height] = draw.fit(canvas);
     const right = Math.min(118, width * 0.5);
     const x = (/** @type {number} */ n) => 4 + (n / limit) * (width - right - 8);
-    const y = (/** @type {number} */ v) => height - 6 - (v / Math.max(1, at(limit), fixed?.bytes ?? 0)) * (height - 14);
+    const y = (/** @type {number} */ v) => height - 6 - (v / Math.max(1, at(limit), fixed?.bytes ?? 0, (cache?.perRow ?? 0) * limit)) * (height - 14);
     const [color, name] = sum.perRow ? ["--k-fill", "--k"] : ["--ink-2", "--ink"]; // a state of fixed size is no cache of keys
     stroke(g, color, [], [x(0), y(at(0)), x(rows), y(sum.now)]);
     stroke(g, color, [3, 3], [x(rows), y(sum.now), x(limit), y(at(limit))]);
@@ -215,6 +216,11 @@ function line(element, world, sum) {
     g.arc(x(rows), y(sum.now), 4, 0, 7);
     g.fill();
     draw.label(g, msg`this model`, x(limit) + 6, Math.max(6, y(at(limit))), { size: 11, weight: 560, color: name });
+    if (cache) {
+      stroke(g, "--k-fill", [1.5, 3], [x(0), y(0), x(limit), y(cache.perRow * limit)]);
+      const apart = Math.abs(y(cache.perRow * limit) - y(at(limit))) > 12;
+      draw.label(g, msg`a KV cache, +${bytes(cache.perRow)} ƒ`, x(limit) + 6, apart ? Math.max(6, y(cache.perRow * limit)) : y(at(limit)) + (y(at(limit)) > height / 2 ? -13 : 13), { size: 11, color: "--k" });
+    }
     if (!fixed) return;
     stroke(g, "--ink-3", [1.5, 3], [x(0), y(fixed.bytes), x(limit), y(fixed.bytes)]);
     draw.label(g, msg`fixed state ${bytes(fixed.bytes)} ƒ`, x(limit) + 6, y(fixed.bytes), { size: 11, color: "--ink-3" });

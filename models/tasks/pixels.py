@@ -28,7 +28,7 @@ class Pixels(Task):
     """One digit a request; each of the ten is drawn as often as the others."""
 
     id: str = "pixels"
-    name: str = "Digit, pixel by pixel"
+    name: str = "Sequential digits, pixels"
     summary: str = "64 pixels of a handwritten digit come one after another: which digit is it?"
     source: Features = Features(1, SIZE * SIZE, "sequence")
     target: Vocabulary = Vocabulary(DIGITS, ())

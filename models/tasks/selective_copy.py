@@ -23,7 +23,7 @@ class SelectiveCopy(Task):
     """letters: the least and the most letters; longest: the most rows before "copy"."""
 
     id: str = "selective_copy"
-    name: str = "Copy the letters, not the dots"
+    name: str = "Selective copy, letters among dots"
     summary: str = (
         "Letters stand among dots; after copy the letters come again in order. What is read must say whether it is kept."
     )

@@ -222,7 +222,8 @@ function decision(g, c) {
 
 /** Names at the left. @param {Canvas} g @param {Chain} c */
 function gutter(g, c) {
-  const { geo, y, target, source } = c;
+  const { geo, y, source } = c;
+  const target = c.target.group || !source ? c.target : source;
   const [up, down] = [y.top + y.chip / 2, y.bottom + y.chip / 2];
   const bold = { size: 13, weight: 620, color: "--ink" };
   draw.label(g, source && !geo.small ? msg`Source, target` : msg`Rows`, 0, up - 7, bold);

@@ -9,8 +9,9 @@ import { bytes, leaf, requestName } from "../words.mjs";
 /** @typedef {import("../types").World} World */
 /** One line of a bank's cells: a kept tensor's role in one layer (-1: of no layer), and the operation that writes it.
  * @typedef {{role: "k" | "v" | "m", layer: number, path: string, name: string}} Line */
-/** What belongs to the same rows and grows alike. `rows` of the tensor, `perRow` bytes of a further one (of every request).
- * @typedef {{id: string, owner: "s" | "t" | "", grows: boolean, lines: Line[], bytes: number, perRow: number, rows: number}} Bank */
+/** What belongs to the same rows and grows alike. `rows` of the tensor, `perRow` bytes of a further one (of every request); window: of a
+ * convolution's newest inputs how many there are (the most of any layer), else 0.
+ * @typedef {{id: string, owner: "s" | "t" | "", window: number, grows: boolean, lines: Line[], bytes: number, perRow: number, rows: number}} Bank */
 /** A bank as one request sees it. @typedef {Bank & {request: number, title: string, note: string, places: read.Row[], reserved: number}} Shelf */
 
 /** @param {string} path @returns {Line} */
@@ -28,10 +29,12 @@ export function banks(kept) {
   for (const k of kept) {
     const axes = k.axes.map((/** @type {string} */ a) => a.replace("'", ""));
     const owner = axes.includes("s") ? "s" : axes.includes("t") ? "t" : "";
-    const id = `${owner}${k.grows ? "+" : ""}`;
+    const window = owner ? -1 : axes.indexOf("k");
+    const id = `${owner}${window < 0 ? "" : "k"}${k.grows ? "+" : ""}`;
     /** @type {Bank} */
-    const bank = found.get(id) ?? { id, owner, grows: k.grows, lines: [], bytes: 0, perRow: 0, rows: owner ? k.shape[axes.indexOf(owner)] : 0 };
+    const bank = found.get(id) ?? { id, owner, window: 0, grows: k.grows, lines: [], bytes: 0, perRow: 0, rows: owner ? k.shape[axes.indexOf(owner)] : 0 };
     bank.lines.push(line(k.path));
+    if (window >= 0) bank.window = Math.max(bank.window, k.shape[window]);
     bank.bytes += k.bytes;
     bank.perRow += k.bytes_per_row ?? 0;
     found.set(id, bank);
@@ -67,7 +70,7 @@ function shelf(bank, b, requests, banks) {
   const name = bankName(bank);
   const title = count < 2 ? name : banks > 1 ? msg`${requestName(b)}: ${name}` : msg`Request ${requestName(b)}`;
   const now = bytes(bank.bytes / count);
-  const note = !bank.grows ? msg`${now}, fixed` : count > 1 ? (places[next(places)]?.state === "padded" ? msg`next write: row ${next(places)}, over padding` : msg`next write: row ${next(places)}`) : msg`${now}, +${bytes(bank.perRow)} a row`;
+  const note = bank.window ? msg`newest ${bank.window} rows, ${now}, fixed` : !bank.grows ? msg`${now}, fixed` : count > 1 ? (places[next(places)]?.state === "padded" ? msg`next write: row ${next(places)}, over padding` : msg`next write: row ${next(places)}`) : msg`${now}, +${bytes(bank.perRow)} a row`;
   return { ...bank, request: b, title, note, places, reserved: bank.grows ? reserve(Math.max(places.length, next(places) + 1), 6) : Math.max(places.length, 1) };
 }
 
@@ -80,7 +83,17 @@ function bankName(bank) {
   const cache = bank.lines.some((l) => l.role !== "m");
   if (bank.owner === "s") return cache ? msg`Source cache` : msg`Source memory`;
   if (bank.owner === "t") return cache ? msg`Target cache` : msg`Target rows`;
-  return msg`State`;
+  return bank.id.includes("k") ? msg`Newest inputs` : msg`State`;
+}
+
+/** A cache of keys and values of the same layers and width beside a state that does not grow: a formula from the running configuration, or
+ * null. @param {World} world @returns {{layers: number, width: number, perRow: number} | null} */
+export function cacheBeside(world) {
+  const { d_model, width: state, layers } = world.opened?.scenario?.config ?? {};
+  const width = d_model ?? state;
+  const kept = world.moved?.kept ?? [];
+  if (!width || !layers || !kept.length || kept.some((/** @type {any} */ k) => k.grows || k.axes.includes("s"))) return null;
+  return { layers, width, perRow: 2 * layers * width * 4 * Math.max(1, read.requests(world).length) };
 }
 
 /** A recurrent state of the same layers and width, for comparison: a formula from the running configuration, or null.

@@ -98,7 +98,7 @@ function scopeName(scope, all) {
 }
 
 /** Whose states are looked at: in `look.relation`, "s" or "t"; the target's if nothing is said. @param {World} world @returns {"s" | "t"} */
-export const owner = (world) => (world.look.relation === "s" && groups(world).some((g) => g.owner === "s") ? "s" : "t");
+export const owner = (world) => (groups(world).some((g) => g.owner === "s") && (world.look.relation === "s" || !groups(world).some((g) => g.owner === "t")) ? "s" : "t");
 
 /** The groups of one owner. @param {World} world @param {"s" | "t"} of */
 export const groupsOf = (world, of) => groups(world).filter((g) => g.owner === of);
