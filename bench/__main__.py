@@ -9,7 +9,19 @@ from pathlib import Path
 
 import torch
 
-from bench import band, click_to_painted, first_load, frames, large_map, load, memory, recording, recurrent, switching
+from bench import (
+    band,
+    click_to_painted,
+    first_load,
+    frames,
+    large_map,
+    load,
+    memory,
+    recording,
+    recurrent,
+    state_spaces,
+    switching,
+)
 from bench.report import Line, table
 
 BENCHMARKS: dict[str, Callable[[], list[Line]]] = {
@@ -23,6 +35,7 @@ BENCHMARKS: dict[str, Callable[[], list[Line]]] = {
     "band": band.measure,
     "recurrent": recurrent.measure,
     "switching": switching.measure,
+    "state_spaces": state_spaces.measure,
 }
 
 

@@ -28,11 +28,19 @@ def whole(x: Tensor) -> Tensor:
 
 
 def powers(z: Tensor, count: int) -> Tensor:
-    """z^0, z^1, ... `[..., count]`, twice as many in each round."""
+    """z^0, z^1, ... `[..., count]`: those up to about the root of `count` by doubling, times powers of the last one."""
+    width = math.isqrt(count - 1) + 1
+    fine = _doubled(z, width)
+    coarse = _doubled(fine[..., -1] * z, -(-count // width))
+    return (coarse[..., None] * fine[..., None, :]).flatten(-2)[..., :count]
+
+
+def _doubled(z: Tensor, count: int) -> Tensor:
     found, factor = torch.ones_like(z)[..., None], z
     while found.shape[-1] < count:
-        found, factor = torch.cat((found, found * factor[..., None]), -1), factor * factor
-    return found[..., :count]
+        more = found[..., : count - found.shape[-1]] * factor[..., None]
+        found, factor = torch.cat((found, more), -1), factor * factor
+    return found
 
 
 class System(nn.Module):
@@ -64,7 +72,12 @@ class System(nn.Module):
 
     def kernel(self, kept: Tensor, written: Tensor, lags: int) -> Tensor:
         """K_l = C Ā^l B̄ `[d, l]`."""
-        return 2 * torch.einsum("dn,dnl->dl", whole(self.C) * written, powers(kept, lags)).real
+        faded = parts(powers(kept, lags).transpose(1, 2)).transpose(1, 2)
+        return self.weighed((whole(self.C) * written)[:, None], faded)[:, 0]
+
+    def weighed(self, by: Tensor, faded: Tensor) -> Tensor:
+        """2 Re of sums over n: weights, complex `[d, r, n/2]`, of Ā^l `[d, n, l]` -> `[d, r, l]`."""
+        return 2 * torch.cat((by.real, -by.imag), -1) @ faded
 
 
 def recurrence(system: System, u: Tensor, rows: Rows, before: Tensor, tap: Tap, owner: str) -> tuple[Tensor, Tensor]:
@@ -85,11 +98,14 @@ def convolution(system: System, u: Tensor, rows: Rows, before: Tensor, tap: Tap,
     t = u.shape[1]
     if not t:
         return u, before
-    kernel = system.kernel(kept, written, t)
-    y = torch.fft.irfft(torch.fft.rfft(u, 2 * t, 1) * torch.fft.rfft(kernel.T, 2 * t, 0), 2 * t, 1)[:, :t]
-    faded = powers(kept, t + 1)
-    y = y + 2 * torch.einsum("bdn,dnt->btd", whole(system.C) * whole(before), faded[..., 1:]).real  # what was read before
-    return y, _last(written, u, rows, before, faded)
+    faded = parts(powers(kept, t + 1).transpose(1, 2)).transpose(1, 2)  # Ā^l [d, n, l]
+    C = whole(system.C)
+    kernel, old = system.weighed(torch.cat(((C * written)[:, None], (C * whole(before)).transpose(0, 1)), 1), faded).split(
+        (1, len(u)), 1
+    )
+    spectrum = torch.fft.rfft(u.transpose(1, 2), 2 * t) * torch.fft.rfft(kernel[:, 0, :t], 2 * t)
+    y = torch.fft.irfft(spectrum, 2 * t)[..., :t] + old[..., 1:].transpose(0, 1)  # what is new, and what was there before
+    return y.transpose(1, 2), _last(written, u, rows, before, faded)
 
 
 def _last(written: Tensor, u: Tensor, rows: Rows, before: Tensor, faded: Tensor) -> Tensor:
@@ -97,6 +113,6 @@ def _last(written: Tensor, u: Tensor, rows: Rows, before: Tensor, faded: Tensor)
     t = u.shape[1]
     at = torch.arange(t, device=u.device) - (t - rows.lengths)[:, None]
     moved = torch.where((at >= 0)[..., None], u.gather(1, at.clamp(min=0)[..., None].expand_as(u)), 0.0)
-    new = torch.einsum("btd,dnt->bdn", moved.to(faded.dtype), faded[..., :t].flip(-1)) * written
-    old = faded.permute(2, 0, 1)[rows.lengths] * whole(before)
-    return parts(new + old)
+    new = faded[..., :t] @ moved.flip(1).permute(2, 1, 0)  # [d, n, b]
+    old = faded.permute(2, 0, 1)[rows.lengths]
+    return parts(whole(new.permute(2, 0, 1)) * written + whole(old) * whole(before))

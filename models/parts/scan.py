@@ -22,11 +22,10 @@ def scan(a: Tensor, w: Tensor, before: Tensor, tap: Tap, axes: str) -> Tensor:
 
     The states are made together: an edit of one at the tap is what its own row reads, and later rows do not see it.
     """
+    states = w
     if w.shape[1]:
-        w = torch.cat((a[:, :1] * before[:, None] + w[:, :1], w[:, 1:]), 1)
-    if w.shape[1] > 1:
-        w = _Scan.apply(a, w)
-    return tap("state", w, axes, "state")
+        states = torch.addcmul(w, a, before[:, None]) if w.shape[1] == 1 else _Scan.apply(a, w, before)
+    return tap("state", states, axes, "state")
 
 
 def loop(a: Tensor, w: Tensor, before: Tensor, tap: Tap, axes: str) -> Tensor:
@@ -39,37 +38,57 @@ def loop(a: Tensor, w: Tensor, before: Tensor, tap: Tap, axes: str) -> Tensor:
 
 
 class _Scan(torch.autograd.Function):
-    """The states from zero, and their gradients by the same scan in the other direction."""
-
-    generate_vmap_rule = True
+    """The states, and their gradients by a scan in the other direction."""
 
     @staticmethod
-    def forward(a: Tensor, w: Tensor) -> Tensor:
-        return _joined(a, w)
+    def forward(context: Any, a: Tensor, w: Tensor, before: Tensor) -> Tensor:
+        first = torch.addcmul(w[:, 0], a[:, 0], before)
+        states = torch.empty_like(w)
+        _forwards(a, w, first, states)
+        context.save_for_backward(a, before, states)
+        return states
 
     @staticmethod
-    def setup_context(context: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
-        context.save_for_backward(inputs[0], output)
-
-    @staticmethod
-    def backward(context: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """G_t = g_t + a_(t+1) G_(t+1) is the gradient of w_t; that of a_t is G_t S_(t-1)."""
-        a, states = context.saved_tensors
-        later = torch.cat((a[:, 1:], torch.zeros_like(a[:, :1])), 1)
-        whole = _joined(later.flip(1), gradient.flip(1)).flip(1)
-        earlier = torch.cat((torch.zeros_like(states[:, :1]), states[:, :-1]), 1)
-        return whole * earlier, whole
+        a, before, states = context.saved_tensors
+        whole, by_a = torch.empty_like(gradient), torch.empty_like(gradient)
+        _backwards(a[:, 1:], gradient, whole)
+        torch.mul(whole[:, 0], before, out=by_a[:, 0])
+        torch.mul(whole[:, 1:], states[:, :-1], out=by_a[:, 1:])
+        return by_a, whole, whole[:, 0] * a[:, 0]
 
 
-def _joined(a: Tensor, w: Tensor) -> Tensor:
-    """Rows 1, 3, 5, ... from pairs of rows, by this very function; the rows between them from their neighbours."""
+def _forwards(a: Tensor, w: Tensor, first: Tensor, states: Tensor) -> None:
+    """S_t = a_t S_(t-1) + w_t into `states`, S_0 = first. Rows 1, 3, ... from pairs of rows, by this very function; the rows
+    between them from their neighbours."""
     t = w.shape[1]
+    states[:, 0] = first
     if t == 1:
-        return w
+        return
+    second, odd = a[:, 1::2], states[:, 1::2]
+    next_first = torch.addcmul(w[:, 1], a[:, 1], first)
     pairs = t // 2 * 2
-    second = a[:, 1::2]
-    odd = _joined(second * a[:, :pairs:2], torch.addcmul(w[:, 1::2], second, w[:, :pairs:2]))
-    between = torch.addcmul(w[:, 2::2], a[:, 2::2], odd[:, : (t - 1) // 2])
-    states = torch.empty_like(w)
-    states[:, 0], states[:, 1::2], states[:, 2::2] = w[:, 0], odd, between
-    return states
+    joined = torch.addcmul(w[:, 1::2], second, w[:, :pairs:2]) if t > 3 else w[:, 1::2]
+    _forwards(second * a[:, :pairs:2] if t > 3 else second, joined, next_first, odd)
+    if t > 2:
+        torch.addcmul(w[:, 2::2], a[:, 2::2], odd[:, : (t - 1) // 2], out=states[:, 2::2])
+
+
+def _backwards(b: Tensor, g: Tensor, whole: Tensor) -> None:
+    """G_t = g_t + b_t G_(t+1) into `whole`, the last of them g itself; b has one row less. Rows 0, 2, ... from pairs of rows."""
+    t = g.shape[1]
+    if t == 1:
+        whole.copy_(g)
+        return
+    odds, even = t // 2, whole[:, ::2]
+    joined = torch.empty_like(g[:, ::2])
+    torch.addcmul(g[:, : 2 * odds : 2], b[:, ::2], g[:, 1::2], out=joined[:, :odds])
+    if t % 2:
+        joined[:, -1] = g[:, -1]
+    after = b[:, 1::2]
+    _backwards(b[:, : 2 * after.shape[1] : 2] * after, joined, even)
+    last = even[:, 1:]
+    torch.addcmul(g[:, 1::2][:, : last.shape[1]], after[:, : last.shape[1]], last, out=whole[:, 1::2][:, : last.shape[1]])
+    if t % 2 == 0:
+        whole[:, -1] = g[:, -1]
