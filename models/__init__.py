@@ -19,7 +19,7 @@ This package knows no web, no files (except the shipped checkpoints and data), n
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import torch
@@ -91,16 +91,31 @@ class Inputs:
     source: the rows that the target reads from, or None when the model has none or already keeps them.
     visibility: by relation name ("target_self", ...), who may read whom in each layer; a relation left out follows the
     Spec's default in every layer.
+    chances: `[b, t]` in [0, 1), for a model that draws something at each target row; None: it takes what is most probable.
     """
 
     target: Rows
     source: Rows | None = None
     visibility: Mapping[str, tuple[Visibility, ...]] = field(default_factory=dict)
+    chances: Tensor | None = None
 
     def may_read(self, relation: Relation, layer: int) -> Visibility:
         """The visibility of one relation in one layer."""
         layers = self.visibility.get(relation.name)
         return relation.default if layers is None else layers[layer]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a model drew on its way to its outputs, for a loss that cannot be differentiated through a draw (REINFORCE).
+
+    log_p: log probability of each target row's draw `[b, t]`, with its graph, 0 in padding; baseline: what the reward is compared
+    with, a parameter that no gradient reaches; weight: of this term in the loss.
+    """
+
+    log_p: Tensor
+    baseline: Tensor
+    weight: float
 
 
 @dataclass(frozen=True)
@@ -113,18 +128,20 @@ class Outputs:
     frames      logits `[b, s, v]`: one for each source row that the model has, read by CTC
 
     penalties: scalars by name that training adds to the loss, already weighted. lengths: of frames, how many of each request are
-    real `[b]`, where a model has other rows than the source that it was given.
+    real `[b]`, where a model has other rows than the source that it was given. drawn: of a model that draws (`Inputs.chances`).
     """
 
     kind: OutputKind
     values: Tensor
     penalties: Mapping[str, Tensor] = field(default_factory=dict)
     lengths: Tensor | None = None
+    drawn: Drawn | None = None
 
     def detached(self) -> Outputs:
         """The same numbers without their graph."""
         penalties = {name: value.detach() for name, value in self.penalties.items()}
-        return Outputs(self.kind, self.values.detach(), penalties, self.lengths)
+        drawn = None if self.drawn is None else replace(self.drawn, log_p=self.drawn.log_p.detach())
+        return Outputs(self.kind, self.values.detach(), penalties, self.lengths, drawn)
 
 
 class State(Protocol):
@@ -175,7 +192,8 @@ class Relation:
 class Capabilities:
     """What applies to an architecture; what does not is not offered, and the contract test expects just that.
 
-    largest_rows: target rows that it can hold, <bos> included; largest_source: source rows.
+    largest_rows: target rows that it can hold, <bos> included; largest_source: source rows. draws: it draws something at each
+    target row (`Inputs.chances`), in some of its configurations.
     """
 
     trainable: bool = True
@@ -185,6 +203,7 @@ class Capabilities:
     has_source: bool = False
     largest_rows: int = 128
     largest_source: int = 128
+    draws: bool = False
 
 
 @dataclass(frozen=True)

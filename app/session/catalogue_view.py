@@ -62,5 +62,6 @@ def _task(task: Task) -> dict[str, Any]:
         "objective": task.objective,
         "vocabulary": {"source": None if words is None else list(words.words), "target": list(task.target.words)},
         "features": dataclasses.asdict(task.source) if isinstance(task.source, Features) else None,
+        "stamps": [{"name": name, "lines": lines} for name, lines in task.stamps.items()],
         "presets": [dataclasses.asdict(preset) for preset in task.presets],
     }

@@ -27,7 +27,8 @@ NO_LEAK = "no future leak"
 BAND = "as a band = as a masked matrix"
 ALONE = "batch = each request alone"
 SLOPES = "backward = slope of the loss"
-ASKED = frozenset({"finite_difference"})  # measured only where a person asks for it: it takes dozens of model calls
+NOISE = "the baseline calms the gradient"
+ASKED = frozenset({"finite_difference", "draw_noise"})  # measured only where a person asks for it: it takes dozens of model calls
 
 
 def of_calls(calls: Sequence[Call]) -> list[Check]:
@@ -57,7 +58,10 @@ def of_update(update: Update) -> list[Check]:
         found += [_labels_hidden(update)] if given.writes(update.scenario) else []
     if update.norms is not None:
         found += [_uncounted_rows(update), _score_gradients(update.tape)]
-        found += [Check("finite_difference", SLOPES, "pending", "", "measured")]
+        drawn = update.outputs is not None and update.outputs.drawn is not None
+        estimated = "a gradient through a draw is an estimate" if drawn else ""
+        found += [Check("finite_difference", SLOPES, "does_not_apply" if drawn else "pending", "", "measured", estimated)]
+        found += [Check("draw_noise", NOISE, "pending", "", "measured")] if drawn else []
     return found
 
 

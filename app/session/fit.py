@@ -20,7 +20,8 @@ from models import Inputs
 from models.catalogue import tasks
 from models.parts.tap import OFF, Recorder, Tap
 from models.tasks import Example, Task
-from models.tasks.objective import Corruption, lesson, total_loss
+from models.tasks.objective import Corruption, differentiated, lesson, total_loss
+from models.tasks.reinforce import settle
 
 WARM_UP = 0.05  # of all steps
 
@@ -43,11 +44,17 @@ def fit(
         optimizer.param_groups[0]["lr"] = scenario.training.learning_rate * rate(step, steps)
         now = task.shortest() if step < short or (short and step % 2) else task
         examples = draw(now, scenario.seed, step, scenario.training.batch_size)
-        loss = loss_of(model, task, examples, given.corruption(scenario, str(step)))
+        taught = lesson(task, examples, given.corruption(scenario, str(step)))
+        state = model.initial_state(len(examples))  # type: ignore[operator]
+        chances = given.training_chances(scenario, step, taught.inputs.values.shape)
+        outputs, _ = model(Inputs(taught.inputs, taught.source, chances=chances), state, OFF)
+        each, loss = total_loss(outputs, taught)
         optimizer.zero_grad()
-        loss.backward()
+        differentiated(outputs, taught, each, loss).backward()
         clip(parameters, scenario.training.clip_norm)
         optimizer.step()
+        if outputs.drawn is not None:
+            settle(each, taught.loss_rows, outputs.drawn)
         losses.append(loss.item())
         report(step + 1, losses[-1])
     last = losses[-100:]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+import torch
+from torch import Tensor
+
 from app.session.events import Problem, Refused
-from app.session.keyed import number
+from app.session.keyed import generator, number
 from app.session.problems import shorten
 from app.session.scenario import Mask, Scenario, SpecialToken
 from models import Phase, Rows, Spec
@@ -88,6 +91,23 @@ def _examples(scenario: Scenario) -> list[Example]:
 def gold(scenario: Scenario) -> list[Example | None]:
     """Of each request the one right answer with its alignment, where the task knows it."""
     return [task_of(scenario).gold(tokens(r.source or ())) for r in scenario.requests]
+
+
+def chances(scenario: Scenario, starts: Sequence[int], rows: int) -> Tensor | None:
+    """What a model that draws at each target row draws by, `[b, rows]` in [0, 1); None for one that does not.
+
+    A row's chance follows from the seed and its own number: a request draws the same beside others and alone, cached or not."""
+    if not spec_of(scenario).capabilities.draws:
+        return None
+    every = [[number(scenario.seed, "place", first + i) / 2**63 for i in range(rows)] for first in starts]
+    return torch.tensor(every, dtype=torch.float64).view(len(starts), rows)
+
+
+def training_chances(scenario: Scenario, update: int, shape: Sequence[int], draw: int = 0) -> Tensor | None:
+    """The same for a batch `[b, t]` of one update: new ones in each update, and in each further draw of it."""
+    if not spec_of(scenario).capabilities.draws:
+        return None
+    return torch.rand(tuple(shape), generator=generator(scenario.seed, "places", update, draw), dtype=torch.float64)
 
 
 def visibility(scenario: Scenario) -> dict[str, tuple[Visibility, ...]]:

@@ -154,7 +154,9 @@ def _read(model: nn.Module, scenario: Scenario, donor: Donor, field: str) -> Tap
     device, request = next(model.parameters()).device, Request(source=donor.source, target=donor.target, features=donor.features)
     alone = scenario.model_copy(update={"requests": (request,), "masks": donor.masks, "edits": ()})
     source, recorder = given.source_rows(alone), Recorder()
-    inputs = Inputs(pad(given.prompts(alone)).to(device), source and source.to(device), given.visibility(alone))
+    rows = pad(given.prompts(alone)).to(device)
+    chances = given.chances(alone, [0], rows.values.shape[1])
+    inputs = Inputs(rows, source and source.to(device), given.visibility(alone), chances)
     try:
         with torch.no_grad():
             model(inputs, model.initial_state(1), recorder)  # type: ignore[operator]

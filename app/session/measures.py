@@ -10,11 +10,13 @@ from torch import Tensor, nn
 
 from app.session import sight
 from app.session.copying import copied
+from app.session.hops import hops
 from app.session.induction import induction
+from app.session.quarters import mass
 from app.session.training import draw
 from models import Inputs, Outputs, Relation, Rows, Spec
 from models.parts.tap import OFF, Recorder
-from models.tasks import BOS, EOS, Example, Task
+from models.tasks import BOS, EOS, Example, Features, Task
 from models.tasks.dyck import CLOSES, Dyck
 from models.tasks.language_model import LanguageModel
 from models.tasks.objective import (
@@ -49,10 +51,11 @@ def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[
     found: dict[str, Any] = {"validation_loss": validation_loss(model, task, examples), "examples": size}
     if task.objective != "next_token":
         found |= said(model, task, examples)
-        found |= hops(model, task, spec, examples)
+        found |= hops(model, task, spec, _batches(examples))
         found |= sight.measure(model, task, spec, examples)
     elif task.source is not None or task.separator is not None:
         found["exact"] = exact_match(model, task, examples)
+    found |= mass(model, spec, task, _batches(examples))
     if isinstance(task, Pronunciation):
         found["phone_error_rate"] = phone_error_rate(model, task, examples)
     if isinstance(task, TextToText):
@@ -84,6 +87,8 @@ def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[
 
 def longest(task: Task, seed: int, steps: int, size: int) -> dict[str, int]:
     """The most source and target words in any sentence of so many updates' batches: what the model was trained on."""
+    if isinstance(task.source, Features):  # pictures cost more to make than they tell: a part of them stands for all
+        steps = min(steps, 40)
     seen = [e for step in range(steps) for e in draw(task, seed, step, size)]
     target = max(len(e.target) for e in seen) if task.objective == "next_token" else 0  # else there is no target row
     return {"source": max(len(e.features or e.source or ()) for e in seen), "target": target}
@@ -135,23 +140,6 @@ def said(model: nn.Module, task: Task, examples: Sequence[Example]) -> dict[str,
         count += int(taught.loss_rows.sum())
     names = {"class": "accuracy", "masked": "masked_accuracy", "ctc": "exact"}
     return {names[task.objective]: right / count}
-
-
-@torch.no_grad()
-def hops(model: nn.Module, task: Task, spec: Spec, examples: Sequence[Example]) -> dict[str, float]:
-    """Where an architecture has hops: the mean cosine of two of a request's rows of weights, over all pairs ("hop_cosine")."""
-    relation = next((r for r in spec.relations if r.query == "r"), None)
-    if relation is None:
-        return {}
-    found = []
-    for some in _batches(examples):
-        recorder, taught = Recorder(), lesson(task, some)
-        model(Inputs(taught.inputs, taught.source), model.initial_state(len(some)), recorder)  # type: ignore[operator]
-        rows = recorder.tape.finish().records[f"{relation.path.format(layer=0)}.weights"].value[:, 0]
-        rows = rows / rows.norm(dim=-1, keepdim=True)
-        pairs = torch.triu(torch.ones(rows.shape[1], rows.shape[1], dtype=torch.bool), 1)
-        found.append((rows @ rows.transpose(1, 2))[:, pairs].flatten())
-    return {"hop_cosine": float(torch.cat(found).mean())} if found[0].numel() else {}
 
 
 @torch.no_grad()

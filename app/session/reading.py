@@ -163,7 +163,8 @@ class Reading:
         starts = tuple(state.lengths.tolist())
         target = pad(rows)
         source = self.source.to(self.device) if with_source and self.source is not None else None
-        inputs = Inputs(target.to(self.device), source, self.visibility)
+        chances = given.chances(self.scenario, starts, target.values.shape[1])
+        inputs = Inputs(target.to(self.device), source, self.visibility, chances)
         tape = Tape()
         tap = listening(self.model, self.scenario, starts, tape if self.record else None)
         began = time.perf_counter()

@@ -28,7 +28,8 @@ from models import Inputs, Outputs, Rows
 from models.parts.tap import Recorder, Tape, TapeFull
 from models.parts.visibility import NoVisibleKey
 from models.tasks import Example
-from models.tasks.objective import Lesson, TooFewFrames, lesson, losses, mean_loss, total_loss
+from models.tasks.objective import Lesson, TooFewFrames, differentiated, lesson, losses, mean_loss, total_loss
+from models.tasks.reinforce import settle
 
 VALIDATE_EVERY = 10  # updates
 HELD_OUT = 16  # examples of the validation loss
@@ -183,7 +184,8 @@ class Update:
 
     def _inputs(self, scenario: Scenario) -> Inputs:
         assert self.lesson is not None
-        return Inputs(self.lesson.inputs, self.lesson.source, given.visibility(scenario))
+        chances = given.training_chances(scenario, self.number, self.lesson.inputs.values.shape)
+        return Inputs(self.lesson.inputs, self.lesson.source, given.visibility(scenario), chances)
 
     def _loss_of(self, scenario: Scenario) -> float:
         """The loss of this batch under another scenario's masks and edits, with the weights as they are; nothing is recorded."""
@@ -196,7 +198,8 @@ class Update:
 
     def _backward(self) -> None:
         assert self.outputs is not None and self.losses is not None and self.loss is not None
-        self.loss.backward()
+        assert self.lesson is not None
+        differentiated(self.outputs, self.lesson, self.losses, self.loss).backward()
         # The graph has done its work; it would hold memory for as long as somebody looks at this update.
         self.outputs, self.losses, self.loss = self.outputs.detached(), self.losses.detach(), self.loss.detach()
         named = [(n, p.grad) for n, p in self.learner.model.named_parameters() if p.grad is not None]
@@ -210,6 +213,9 @@ class Update:
         model = self.learner.model
         before = [p.detach().clone() for p in model.parameters()] if self.record else []
         self.learner.update(self.scenario.training, self.number)
+        if self.outputs is not None and self.outputs.drawn is not None:
+            assert self.losses is not None and self.lesson is not None
+            settle(self.losses, self.lesson.loss_rows, self.outputs.drawn)
         if self.record:
             pairs = [(p.detach() - old, old) for p, old in zip(model.parameters(), before, strict=True)]
             norms = torch.stack([torch.stack([x.norm() for x in pair]) for pair in pairs]).tolist()

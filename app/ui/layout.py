@@ -115,7 +115,7 @@ def _architecture(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _task(found: Mapping[str, Any]) -> dict[str, Any]:
     presets = [{**p, "name": say(p["name"]), "note": say(p["note"])} for p in found["presets"]]
-    return {"id": found["id"], "name": say(found["name"]), "presets": presets}
+    return {"id": found["id"], "name": say(found["name"]), "presets": presets, "stamps": found["stamps"]}
 
 
 def _embedded(data: Any) -> str:

@@ -5,7 +5,7 @@ An example is a pure function of (seed, split, index), so a batch can be made ag
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Protocol
@@ -128,6 +128,7 @@ class Task(Protocol):
     the whole source; "ctc": the words of `target` in order, fewer than source rows; its <blank> says nothing.
     opening: a special token that stands before every source (<cls>).
     separator: the id of the word that ends the source where source and target are one stream (`one_stream.py`).
+    stamps: pieces by name that a person lays on a picture.
     """
 
     id: str
@@ -139,6 +140,10 @@ class Task(Protocol):
     objective: Objective = "next_token"
     opening: str | None = None
     separator: int | None = None
+
+    @property
+    def stamps(self) -> Mapping[str, Lines]:
+        return {}
 
     def example(self, seed: int, split: Split, index: int) -> Example: ...
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.tasks import Split
+from models.tasks import Lines, Split
 
 SIZE = 8  # pixels of a side
 INK = 16  # the darkest pixel
@@ -26,6 +26,11 @@ def images() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     raw = np.frombuffer(gzip.decompress((Path(__file__).parent / "data" / "digits.gz").read_bytes()), np.uint8)
     records = raw.reshape(-1, 1 + SIZE * SIZE)
     return records[:, 1:].reshape(-1, SIZE, SIZE), records[:, 0]
+
+
+def example(digit: int) -> Lines:
+    """One held-out image of a class, as the numbers 0..1 that a model reads: for a person to lay down."""
+    return tuple(tuple(line) for line in (images()[0][indices("held_out", digit)[1]] / INK).tolist())
 
 
 @cache

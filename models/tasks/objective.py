@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from models import Outputs, Rows
 from models.tasks import BOS, EOS, MASK, PAD, Example, Features, Special, Task, Token, words_of
+from models.tasks.reinforce import surrogate
 
 FATES = ("", "mask", "random", "kept")  # what became of a source row in a masked batch, by its number in `Lesson.became`
 BLANK_ID = 0  # of <blank>, which CTC drops
@@ -214,6 +215,13 @@ def total_loss(outputs: Outputs, lesson: Lesson) -> tuple[Tensor, Tensor]:
     """The losses of all rows, and what is minimised: their mean over the rows that count, and the model's penalties."""
     each = losses(outputs, lesson)
     return each, mean_loss(each, lesson.loss_rows) + sum(outputs.penalties.values())
+
+
+def differentiated(outputs: Outputs, lesson: Lesson, each: Tensor, loss: Tensor) -> Tensor:
+    """What the backward pass begins from: the loss, and of a model that draws also what its draws learn by (`reinforce.py`).
+
+    That part has a gradient, and no meaning as a number."""
+    return loss if outputs.drawn is None else loss + surrogate(each, lesson.loss_rows, outputs.drawn)
 
 
 def decision_rows(lengths: Tensor) -> Tensor:

@@ -214,7 +214,7 @@ def reads_obey_visibility(make: Make) -> None:
     layers = world.spec.layers(world.config)
     cells = (Cell(0, 1, False), Cell(2, 0, False), Cell(3, 0, True))
     for relation in world.spec.relations:
-        query, key = ({"t": world.target, "s": world.source}[owner] for owner in (relation.query, relation.key))
+        query, key = ({"t": world.target, "s": world.places()}[owner] for owner in (relation.query, relation.key))
         assert query is not None and key is not None
         visible = relation.default.with_cells(cells)
         _, tape = record(partial(_read_with, world, {relation.name: (visible,) * layers}))
@@ -237,7 +237,7 @@ def a_blind_row_is_refused_by_name(make: Make) -> None:
     world = make()
     layers = world.spec.layers(world.config)
     for relation in world.spec.relations:
-        blind = relation.default.with_cells(Cell(1, key, False) for key in range(8))
+        blind = relation.default.with_cells(Cell(1, key, False) for key in range(64))
         with pytest.raises(NoVisibleKey, match=f"row 1 of request 0 may read no key in relation '{relation.name}'"):
             world.call(world.target, visible={relation.name: (relation.default,) * (layers - 1) + (blind,)})
 

@@ -5,6 +5,7 @@ Requests have unequal lengths, so every check also sees padding.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -57,6 +58,14 @@ class World:
         """The state before the first target row: empty, or with the source encoded."""
         none = Rows(self.target.values[:, :0], torch.zeros_like(self.target.lengths))
         return self.call(none)[1] if self.source is not None else self.model.initial_state(len(LENGTHS))  # type: ignore
+
+    def places(self) -> Rows | None:
+        """The rows that the model has of its source: of a picture its places."""
+        if self.source is None or self.source.values.dim() == 2:
+            return self.source
+        width = self.source.values.shape[-1]
+        counts = [math.prod(self.spec.source_shape(self.config, n, width)) for n in self.source.lengths.tolist()]
+        return Rows(torch.zeros(len(counts), max(counts)), torch.tensor(counts))
 
     def part(self, begin: int, end: int) -> Rows:
         """Target rows begin..end of every request; a request that is shorter gives fewer or none."""

@@ -93,7 +93,7 @@ def test_rows_of_the_loss_stand_in_where_a_parameter_is_not_applied_to_rows() ->
     engine = trained("decoder_only", BACKWARD)
     update = update_of(engine)
     assert update.lesson is not None
-    losses, _ = row_contributions._losses(engine.learner.model, update.scenario, update.lesson)
+    losses, _ = row_contributions._losses(engine.learner.model, update.scenario, update.lesson, update.number)
     bias = dict(engine.learner.model.named_parameters())["decoder.final.bias"]
     by_loss = [part.norm() for part in row_contributions._by_loss(losses, update.lesson, bias, 2)]
     assert_close(torch.stack(by_loss), norms(measure(engine, "decoder.final.bias", 2)), atol=1e-7, rtol=1e-4)

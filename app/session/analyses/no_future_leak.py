@@ -79,7 +79,8 @@ def _place(run: Run, request: int, row: int, changed: int) -> dict[str, Any]:
 def _logits(run: Run, values: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
     """All known rows in one call, without a cache: `[b, t, v]`."""
     scenario, source = run.place.scenario, given.source_rows(run.place.scenario)
-    inputs = Inputs(Rows(values, lengths).to(run.device), source and source.to(run.device), given.visibility(scenario))
+    rows, chances = Rows(values, lengths).to(run.device), given.chances(scenario, [0] * len(values), values.shape[1])
+    inputs = Inputs(rows, source and source.to(run.device), given.visibility(scenario), chances)
     with torch.no_grad():
         state = run.model.initial_state(len(values))  # type: ignore[operator]
         outputs, _ = run.model(inputs, state, listening(run.model, scenario, [0] * len(values), None))

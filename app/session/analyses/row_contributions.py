@@ -24,7 +24,7 @@ from app.session.events import Check, Refused
 from app.session.reading import listening
 from app.session.scenario import Scenario
 from models import Inputs, Rows
-from models.tasks.objective import Lesson, total_loss
+from models.tasks.objective import Lesson, differentiated, total_loss
 
 NAME = "row_contributions"
 TITLE = "Which rows pushed a parameter"
@@ -100,7 +100,7 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     widths = {n for axis, n in update.tape.sizes.items() if axis.rstrip("'") not in ("t", "s")}
     lesson = _told_apart(update.lesson, widths)
     with Catching(parameter) as caught:
-        losses, loss = _losses(model, update.scenario, lesson)
+        losses, loss = _losses(model, update.scenario, lesson, update.number)
     whole, extent = _gradient(loss, parameter), Extent.of(lesson.inputs, lesson.source)
     parts, by = list(_by_application(caught.uses, parameter, loss, extent, request, whole)), "application"
     if not parts:
@@ -149,14 +149,16 @@ def _longer(rows: Rows) -> Rows:
     return Rows(values, rows.lengths)
 
 
-def _losses(model: nn.Module, scenario: Scenario, lesson: Lesson) -> tuple[Tensor, Tensor]:
-    """Loss per row (as `Lesson.loss_rows`) and what is minimised, with the graph."""
+def _losses(model: nn.Module, scenario: Scenario, lesson: Lesson, update: int) -> tuple[Tensor, Tensor]:
+    """Loss per row (as `Lesson.loss_rows`) and what is differentiated, with the graph."""
     size = len(lesson.labels)
     with torch.enable_grad():
         state = model.initial_state(size)  # type: ignore[operator]
-        inputs = Inputs(lesson.inputs, lesson.source, given.visibility(scenario))
+        chances = given.training_chances(scenario, update, lesson.inputs.values.shape)
+        inputs = Inputs(lesson.inputs, lesson.source, given.visibility(scenario), chances)
         outputs, _ = model(inputs, state, listening(model, scenario, [0] * size, None))
-        return total_loss(outputs, lesson)
+        each, loss = total_loss(outputs, lesson)
+        return each, differentiated(outputs, lesson, each, loss)
 
 
 def _gradient(of: Tensor, by: Tensor) -> Tensor:

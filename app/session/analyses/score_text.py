@@ -68,7 +68,7 @@ def _logits(run: Run, row: list[int], source: Rows | None, request: int) -> Tens
         length = source.lengths[request : request + 1]
         read = Rows(source.values[request : request + 1, : int(length)].expand(size, -1), length.expand(size)).to(run.device)
     with torch.no_grad():
-        inputs = Inputs(target, read, given.visibility(scenario))
+        inputs = Inputs(target, read, given.visibility(scenario), given.chances(scenario, [0] * size, len(row)))
         tap = listening(run.model, scenario, [0] * size, None)
         outputs, _ = run.model(inputs, run.model.initial_state(size), tap)  # type: ignore[operator]
     return outputs.values[request]

@@ -25,7 +25,7 @@ export class Frame {
     this.told = new Map();
     this.setUp = new SetUp({ actions, described: fields, element: (name) => this.element(name) });
     this.gallery = new Gallery(this.element("SEARCH"), actions.catalogue, (id) => actions.choose(id));
-    this.requests = new Requests(this.element("REQUESTS"), () => actions.scenario, () => actions.architecture().capabilities, (requests) => actions.requests(requests), (said) => this.effect(said));
+    this.requests = new Requests(this.element("REQUESTS"), () => actions.scenario, () => actions.architecture().capabilities, (requests) => actions.requests(requests), (said) => this.effect(said), { stamps: () => actions.task()?.stamps ?? [], undo: () => actions.undo() });
     /** What the last change of an input did, and the moment that it did it at. */
     this.did = { said: "", at: -1 };
     /** @type {Cold | null} until the first values are here */

@@ -212,11 +212,16 @@ export class Actions {
     const task = this.catalogue.tasks.find((/** @type {any} */ t) => t.id === id);
     const preset = task?.presets[Number(number)];
     if (!preset || name === this.presetNow()) return;
-    const request = preset.source ? { source: preset.source, target: preset.target } : { target: preset.target };
+    const request = Object.fromEntries(["source", "features", "target"].flatMap((name) => (preset[name] ? [[name, preset[name]]] : [])));
     if (task.id === this.scenario.task) return this.commands.change({ requests: [request] });
     const fitting = this.catalogue.architectures.find((/** @type {any} */ a) => a.tasks.includes(task.id));
     const architecture = this.architecture().tasks.includes(task.id) ? this.scenario.architecture : fitting.id;
     return this.commands.change({ architecture, task: task.id, requests: [request] });
+  }
+
+  /** The task that is set, as the catalogue has it. @returns {any} */
+  task() {
+    return this.catalogue.tasks.find((/** @type {any} */ t) => t.id === this.scenario.task);
   }
 
   /** The example that the requests are, or null when a person wrote them. */
@@ -224,8 +229,9 @@ export class Actions {
     const { scenario } = this;
     const task = this.catalogue.tasks.find((/** @type {any} */ t) => t.id === scenario?.task);
     const [only, ...more] = scenario?.requests ?? [];
-    const text = JSON.stringify([only?.source ?? null, only?.target]);
-    const found = task?.presets.findIndex((/** @type {any} */ p) => JSON.stringify([p.source ?? null, p.target]) === text) ?? -1;
+    const said = (/** @type {any} */ r) => JSON.stringify([r?.source ?? null, r?.target, r?.features ?? null]);
+    const text = said(only);
+    const found = task?.presets.findIndex((/** @type {any} */ p) => said(p) === text) ?? -1;
     return found < 0 || more.length ? null : `${task.id}/${found}`;
   }
 

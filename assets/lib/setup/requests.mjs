@@ -1,15 +1,16 @@
 // @ts-check
-/** The requests of the scenario: for each its source and its known target prefix as chips. */
+/** The requests of the scenario: for each its source, as chips or as a drawing, and its known target prefix as chips. */
 
 import { Chips } from "./chips.mjs";
+import { Drawing } from "./drawing.mjs";
 import { h, set, text as put } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { choice } from "../reads.mjs";
 import { nameOf, visible } from "./tokens.mjs";
 import { probability, requestName } from "../words.mjs";
 
-/** @typedef {import("../types").World} World @typedef {import("./tokens.mjs").Token} Token @typedef {{source?: Token[], target: Token[]}} Request */
-/** @typedef {{element: HTMLElement, head: HTMLElement, title: HTMLElement, remove: HTMLElement, what: HTMLElement, source: Chips | null, target: Chips}} Row */
+/** @typedef {import("../types").World} World @typedef {import("./tokens.mjs").Token} Token @typedef {{source?: Token[], features?: number[][], target: Token[]}} Request */
+/** @typedef {{element: HTMLElement, head: HTMLElement, title: HTMLElement, remove: HTMLElement, what: HTMLElement, source: Chips | null, drawing: Drawing | null, target: Chips}} Row */
 
 const MOST = 8;
 
@@ -17,8 +18,10 @@ export class Requests {
   /** @param {HTMLElement} element @param {() => any} scenario as it is set, also before a run is there
    * @param {() => {largest_rows: number, largest_source: number}} limits of the architecture
    * @param {(requests: Request[]) => Promise<any> | void} change resolves when it is answered
-   * @param {(said: string) => void} effect told what a change did to the next token */
-  constructor(element, scenario, limits, change, effect) {
+   * @param {(said: string) => void} effect told what a change did to the next token
+   * @param {{stamps: () => import("./drawing.mjs").Stamp[], undo: () => void}} pen what a drawing needs: stamps of the task that is set, the way back */
+  constructor(element, scenario, limits, change, effect, pen) {
+    this.pen = pen;
     this.scenario = scenario;
     this.limits = limits;
     this.change = change;
@@ -28,8 +31,8 @@ export class Requests {
     element.replaceChildren(this.rows, this.add);
     /** @type {Row[]} */
     this.fields = [];
-    /** @type {boolean | null} whether the architecture has a source */
-    this.reads = null;
+    /** What the source is: words, numbers with their task, or nothing. @type {string | null} */
+    this.form = null;
     /** Changes that were not answered yet: what the server says meanwhile is older than what is shown. */
     this.pending = 0;
     /** @type {World | null} */
@@ -41,16 +44,18 @@ export class Requests {
     this.world = world;
     const scenario = world.opened?.scenario ?? this.scenario();
     const vocabulary = world.opened?.vocabulary ?? { source: scenario.requests[0].source ? undefined : null };
-    const reads = vocabulary.source !== null;
-    const fits = reads === this.reads && scenario.requests.length === this.fields.length;
-    if (this.pending && reads === this.reads) return;
-    if (!fits) this.build(scenario.requests.length, reads);
-    this.reads = reads;
+    const numbers = world.opened?.task?.features ?? null;
+    const form = numbers || scenario.requests[0].features ? `numbers ${scenario.task}` : vocabulary.source === null ? "nothing" : "words";
+    const fits = form === this.form && scenario.requests.length === this.fields.length;
+    if (this.pending && form === this.form) return;
+    if (!fits) this.build(scenario.requests.length, form);
+    this.form = form;
     const off = world.role === "reader" || world.connection !== "open";
-    const name = world.opened && learned(world) ? msg`Target (to be learned)` : reads ? msg`Known target prefix` : msg`Prompt`;
+    const name = world.opened && learned(world) ? msg`Target (to be learned)` : form === "nothing" ? msg`Prompt` : msg`Known target prefix`;
     const { largest_rows, largest_source } = this.limits();
     this.fields.forEach((field, i) => {
       this.name(field, i, name);
+      if (numbers) field.drawing?.update(scenario.requests[i].features ?? [], numbers, off);
       field.source?.update(scenario.requests[i].source ?? [], vocabulary.source ?? null, off, largest_source);
       field.target.update(scenario.requests[i].target, vocabulary.target ?? null, off, largest_rows - 1);
     });
@@ -58,20 +63,21 @@ export class Requests {
   }
 
   /** Rows that stay are kept, so that an edit in one goes on.
-   * @param {number} count @param {boolean} reads */
-  build(count, reads) {
-    const kept = reads === this.reads ? this.fields.slice(0, count) : [];
-    this.fields = Array.from({ length: count }, (_, i) => kept[i] ?? this.field(reads));
+   * @param {number} count @param {string} form */
+  build(count, form) {
+    const kept = form === this.form ? this.fields.slice(0, count) : [];
+    this.fields = Array.from({ length: count }, (_, i) => kept[i] ?? this.field(form));
     const gone = [...this.rows.children].filter((child) => !this.fields.some((f) => f.element === child));
     for (const child of gone) child.remove();
     this.rows.append(...this.fields.slice(kept.length).map((f) => f.element));
   }
 
-  /** @param {boolean} reads @returns {Row} */
-  field(reads) {
+  /** @param {string} form @returns {Row} */
+  field(form) {
     const change = () => this.send(this.now());
     const at = () => this.fields.findIndex((f) => f.element === element);
-    const source = reads ? new Chips({ name: msg`Source`, role: "k", least: 1, change }) : null;
+    const drawing = form.startsWith("numbers") ? new Drawing({ name: msg`Source`, stamps: this.pen.stamps(), change, undo: this.pen.undo }) : null;
+    const source = form === "words" ? new Chips({ name: msg`Source`, role: "k", least: 1, change }) : null;
     const target = new Chips({ name: msg`Known target prefix`, role: "q", fixed: ["<bos>"], least: 0, change });
     const copy = h("button", { class: "link small", type: "button", title: msg`A copy of this request after it`, onclick: () => this.copy(at()) }, msg`Duplicate`);
     const remove = h("button", { class: "link small", type: "button", onclick: () => this.send(this.now().filter((_, j) => j !== at())) }, msg`Remove`);
@@ -79,9 +85,9 @@ export class Requests {
     const head = h("div", { class: "hh" }, title, h("span", null, copy, remove));
     const what = h("span");
     const element = h("div", { class: "request" }, head,
-      source && [h("p", { class: "note" }, h("i", { class: "tag k" }, "K"), ` ${msg`Source`}`), source.element],
+      (source || drawing) && [h("p", { class: "note" }, h("i", { class: "tag k" }, "K"), ` ${msg`Source`}`), (source ?? drawing)?.element],
       h("p", { class: "note" }, h("i", { class: "tag q" }, "Q"), " ", what), target.element);
-    return { element, head, title, remove, what, source, target };
+    return { element, head, title, remove, what, source, drawing, target };
   }
 
   /** @param {Row} field @param {number} i @param {string} name of the target */
@@ -92,13 +98,13 @@ export class Requests {
     put(field.title, letter);
     set(field.remove, "aria-label", msg`Remove request ${letter}`);
     put(field.what, name);
-    field.source?.rename(more ? msg`Source, ${letter}` : msg`Source`);
+    (field.source ?? field.drawing)?.rename(more ? msg`Source, ${letter}` : msg`Source`);
     field.target.rename(more ? `${name}, ${letter}` : name);
   }
 
   /** The requests as they are shown. @returns {Request[]} */
   now() {
-    return this.fields.map((f) => (f.source ? { source: f.source.tokens, target: f.target.tokens } : { target: f.target.tokens }));
+    return this.fields.map((f) => ({ ...(f.source && { source: f.source.tokens }), ...(f.drawing && { features: f.drawing.features }), target: f.target.tokens }));
   }
 
   /** @param {number} i */
@@ -129,8 +135,8 @@ export class Requests {
     for (const { field, given, allowed } of errors) {
       const [group, i, side] = field.split(".");
       const row = group === "requests" ? this.fields[Number(i)] : undefined;
-      const chips = side === "source" ? row?.source : row?.target;
-      chips?.tell(msg`${visible(String(given && typeof given === "object" ? nameOf(given) : given)).slice(0, 80)} was given; allowed: ${allowed}. Nothing was changed.`);
+      const box = side === "features" ? row?.drawing : side === "source" ? row?.source : row?.target;
+      box?.tell(msg`${visible(String(given && typeof given === "object" ? nameOf(given) : given)).slice(0, 80)} was given; allowed: ${allowed}. Nothing was changed.`);
     }
   }
 }
@@ -139,7 +145,7 @@ export class Requests {
 const learned = (world) => (world.moved?.phase ?? world.opened.scenario.phase) === "train" && world.opened.scenario.training.batch === "mine";
 
 /** As much of a request as another one has. @param {any} request @param {Request} like */
-const pick = (request, like) => ("source" in like ? { source: request.source, target: request.target } : { target: request.target });
+const pick = (request, like) => Object.fromEntries(Object.keys(like).map((name) => [name, request[name]]));
 
 /** What a change of a request did to its next token, in words; empty where there is nothing to compare: another row or step decided
  * then. Pure.

@@ -1,0 +1,167 @@
+// @ts-check
+/** A picture with what each word reads of it: the row that is looked at large, all words beside it. Under the pointer a place shows its share. */
+
+import { css, fit, font } from "../lib/canvas.mjs";
+import { h, set, text } from "../lib/dom.mjs";
+import { msg } from "../lib/language.mjs";
+import { grid, isLookedAt, picture } from "../lib/picture/source.mjs";
+import { layout, look, place, shares, word } from "../lib/picture/looking.mjs";
+import * as read from "../lib/reads.mjs";
+import { figure, percent } from "../lib/words.mjs";
+
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
+/** @typedef {{world: World, context: Context, canvas: any, at: {row: number, place: number | null} | null, said: any}} Held */
+
+/** @type {WeakMap<HTMLElement, Held>} */
+const held = new WeakMap();
+
+/** The tap of places that were drawn, in a model that reads one alone. @param {World} world */
+function location(world) {
+  const at = read.relation(world);
+  const base = at ? `${read.scope(at.info, at.layer)}.` : "";
+  return world.schema?.taps.find((/** @type {any} */ t) => t.type === "decision" && t.path.startsWith(base))?.path ?? null;
+}
+
+/** @type {import("../lib/types").View} */
+export default {
+  id: "picture",
+  title: "What each word reads of the picture",
+  slot: "read",
+  phases: ["prefill", "decode"],
+  applies: isLookedAt,
+
+  wants(world) {
+    const at = location(world);
+    const whole = read.readSelectors(world).slice(0, 1);
+    return at ? [...whole, { path: at, index: whole[0]?.index, dtype: "u8" }] : whole;
+  },
+
+  mount(element, context) {
+    const canvas = h("canvas", { class: "looks", tabindex: 0, role: "img" });
+    const said = h("p", { class: "readout looks-said" });
+    element.append(canvas, said);
+    /** @type {Held} */
+    const mine = { world: /** @type {any} */ (null), context, canvas, at: null, said };
+    held.set(element, mine);
+    canvas.onpointermove = (/** @type {PointerEvent} */ e) => point(mine, e);
+    canvas.onpointerleave = () => point(mine, null);
+    canvas.onclick = (/** @type {PointerEvent} */ e) => lock(mine, pointed(mine, e));
+    canvas.onkeydown = (/** @type {KeyboardEvent} */ e) => key(mine, e);
+  },
+
+  draw(element, world) {
+    const mine = /** @type {Held} */ (held.get(element));
+    mine.world = world;
+    tell(mine);
+    return () => paint(mine);
+  },
+
+  table(world) {
+    const rows = read.rows(world, "t").flatMap((_, row) => shares(world, "picture", row).map((share, key) => [row, word(world, row), read.rows(world, "s")[key]?.token ?? "", Number.isNaN(share) ? null : share]));
+    return { columns: [msg`row`, msg`word`, msg`place`, msg`weight`], rows };
+  },
+};
+
+/** @param {Held} mine */
+function paint({ canvas, world, at }) {
+  const [g, width, height] = fit(canvas);
+  const keys = read.rows(world, "s");
+  const cut = grid(keys);
+  const lines = picture(world);
+  if (!cut || !lines.length) return;
+  const geo = layout(width, height, read.rows(world, "t").length, cut);
+  const row = shownRow(world);
+  const drawn = (/** @type {number} */ r) => place(world, "picture", r);
+  look(g, geo.large, { lines, cut, shares: shares(world, "picture", row), drawn: drawn(row), large: true, pointed: at?.row === row ? at.place : world.hover?.key ?? null });
+  read.rows(world, "t").forEach((query, r) => {
+    const box = geo.small(r);
+    if (box.x + box.w > width) return;
+    const padded = query.state === "padded";
+    look(g, box, { lines: padded ? [] : lines, cut, shares: padded ? [] : shares(world, "picture", r), drawn: drawn(r), large: false, pointed: null });
+    if (r === row) frame(g, box);
+    font(g, r === row ? 680 : 520, 11, true);
+    g.fillStyle = css(r === row ? "--ink" : "--ink-3");
+    g.textAlign = "center";
+    g.fillText(padded ? "" : word(world, r).slice(0, Math.floor(box.w / 6.2)), box.x + box.w / 2, box.y + box.h + 13);
+  });
+}
+
+/** @param {CanvasRenderingContext2D} g @param {{x: number, y: number, w: number, h: number}} b */
+function frame(g, b) {
+  g.strokeStyle = css("--ink");
+  g.lineWidth = 2;
+  g.strokeRect(b.x - 1, b.y - 1, b.w + 2, b.h + 2);
+}
+
+/** The row that is large: the one that is pointed at, else the one that the page looks at. @param {World} world */
+const shownRow = (world) => world.hover?.row ?? read.focus(world).row;
+
+/** @param {Held} mine @param {PointerEvent} e */
+function pointed({ canvas, world }, e) {
+  const cut = grid(read.rows(world, "s"));
+  if (!cut) return null;
+  const box = canvas.getBoundingClientRect();
+  const geo = layout(box.width, box.height, read.rows(world, "t").length, cut);
+  const found = geo.at(e.clientX - box.left, e.clientY - box.top);
+  if (!found) return null;
+  return { row: found.row ?? read.focus(world).row, place: found.place };
+}
+
+/** @param {Held} mine @param {PointerEvent | null} e */
+function point(mine, e) {
+  const now = e && mine.world ? pointed(mine, e) : null;
+  if (JSON.stringify(now) === JSON.stringify(mine.at)) return;
+  mine.at = now;
+  mine.context.hover(now && now.row >= 0 ? { row: now.row, key: now.place ?? top(mine.world, now.row) } : null);
+  tell(mine);
+}
+
+/** The place that a row reads most. @param {World} world @param {number} row */
+function top(world, row) {
+  const all = shares(world, "picture", row);
+  return all.reduce((best, v, i) => (v > (all[best] ?? -1) ? i : best), 0);
+}
+
+/** @param {Held} mine @param {{row: number, place: number | null} | null} at */
+function lock({ world, context }, at) {
+  if (!at || at.row < 0) return;
+  const place = { row: at.row, key: at.place ?? top(world, at.row) };
+  const same = world.look.lock?.row === place.row && world.look.lock?.key === place.key;
+  context.look({ lock: same ? null : place });
+}
+
+/** Left and right choose a word, Enter locks it. @param {Held} mine @param {KeyboardEvent} e */
+function key(mine, e) {
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[e.key] ?? 0;
+  const { world } = mine;
+  const row = shownRow(world);
+  if (e.key === "Enter") lock(mine, { row, place: null });
+  if (!by) return;
+  e.preventDefault();
+  e.stopPropagation();
+  const next = Math.max(0, Math.min(read.rows(world, "t").length - 1, row + by));
+  mine.context.hover({ row: next, key: top(world, next) });
+  mine.context.say(sentence(world, next, top(world, next)));
+}
+
+/** @param {World} world @param {number} row @param {number} place */
+function sentence(world, row, place) {
+  const share = shares(world, "picture", row)[place];
+  const name = read.rows(world, "s")[place]?.token ?? "";
+  const drawn = place >= 0 && drawnAt(world, row) === place;
+  if (Number.isNaN(share) || share === undefined) return msg`Row ${row} has not read the picture yet.`;
+  if (drawn) return msg`Row ${row}, ${word(world, row)}: place ${name} was drawn with chance ${figure(share)}, and only it is read.`;
+  return location(world) ? msg`Row ${row}, ${word(world, row)}: place ${name} had a chance of ${figure(share)}.` : msg`Row ${row}, ${word(world, row)}: ${percent(share)} of what it reads comes from place ${name}.`;
+}
+
+/** @param {World} world @param {number} row */
+const drawnAt = (world, row) => place(world, "picture", row);
+
+/** @param {Held} mine */
+function tell({ world, canvas, at, said }) {
+  const row = shownRow(world);
+  const key = at?.place ?? world.hover?.key ?? world.look.lock?.key ?? drawnAt(world, row) ?? top(world, row);
+  const line = row < 0 ? msg`The picture is not read yet.` : sentence(world, row, key);
+  text(said, line);
+  set(canvas, "aria-label", `${line} ${msg`Left and right choose a word, Enter locks it.`}`);
+}
