@@ -21,7 +21,7 @@ export default {
     element.append(h("details", { class: "cost" },
       h("summary", null, h("h2", { class: "h" }, msg`Cost and ways`), h("span", { class: "note" })),
       h("div", { class: "row" }, h("button", { type: "button", class: "btn sm" }), h("button", { type: "button", class: "btn sm" }), h("progress", { max: 1, value: 0, "aria-label": msg`Progress`, hidden: true })),
-      h("ul", { class: "costs" }), h("ul", { class: "costs ops" }), h("ul", { class: "costs terms" }),
+      h("ul", { class: "costs" }), h("ul", { class: "costs by-op" }), h("ul", { class: "costs papers" }),
       h("canvas", { role: "img", hidden: true }), h("p", { class: "note" })));
   },
 
