@@ -14,9 +14,11 @@ from app.session.events import Analysis, Check
 WORDS = ["red", "gold", "green"] * 13
 
 
-def measured(architecture: str, masks: list[dict[str, Any]]) -> tuple[Check, dict[str, Any]]:
+def measured(
+    architecture: str, masks: list[dict[str, Any]], sources: tuple[list[str], ...] = (WORDS, WORDS[:20])
+) -> tuple[Check, dict[str, Any]]:
     scenario = {"architecture": architecture, "task": "needle", "phase": "prefill", "weights": "random", "masks": masks}
-    scenario["requests"] = [{"source": WORDS, "target": ["gold"]}, {"source": WORDS[:20], "target": ["gold"]}]
+    scenario["requests"] = [{"source": words, "target": ["gold"]} for words in sources]
     engine = Engine(torch.device("cpu"))
     for command in (Open(scenario=scenario), Step()):
         list(engine.run(command))
@@ -36,6 +38,14 @@ def test_the_band_is_what_the_run_computed(architecture: str, mask: dict[str, An
     assert check.status == "pass" and result["largest"] <= 1e-6
     for layer in result["layers"]:
         assert layer["edges"] <= layer["bound"] and layer["dense"] == 1600
+
+
+def test_one_token_and_every_row_global() -> None:
+    check, result = measured("longformer", [], (["gold"],))
+    assert check.status == "pass" and result["layers"][0]["edges"] == 4
+    mask = {"relation": "source_self", "program": "sliding", "parameter": 1, "global_rows": list(range(21))}
+    check, result = measured("longformer", [mask], (WORDS[:20],))
+    assert check.status == "pass" and result["layers"][0]["edges"] == 21 * 21
 
 
 def test_another_mask_has_no_band() -> None:
