@@ -13,7 +13,7 @@ from bench import browser, servers
 from bench.first_load import LOOKBACK, WATCH
 from bench.report import Line, percentile
 
-ARCHITECTURES = ("bahdanau", "luong", "lstmn", "decoder_only")
+ARCHITECTURES = ("bahdanau", "luong", "decoder_only")
 TURNS = 5
 
 

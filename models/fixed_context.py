@@ -39,7 +39,7 @@ class Config:
     )
     reset: str = setting("before", "GRU: reset acts", "before or after the product with U", choices=RESETS, when=GRU)
     layers: int = setting(1, "Layers", "in the encoder and in the decoder", low=1, high=4)
-    width: int = setting(96, "State width n", "the summary and every state have this width", low=4, high=128)
+    width: int = setting(120, "State width n", "the summary and every state have this width", low=4, high=128)
     d_token: int = setting(32, "Token width d", "length of a token's vector", low=4, high=128)
     reduction: str = setting("final", "Summary", "how all source states become one vector", choices=REDUCTIONS)
     delivery: str = setting("both", "Handed over", "at the start, at every step", choices=("initial", "every_step", "both"))
@@ -52,6 +52,7 @@ class ChoConfig(Config):
     """Cho et al. 2014, section 2: what that paper chose, in this page's words."""
 
     cell: str = setting("gru", "Cell", "the gated unit of the paper, section 2.3", choices=KINDS)
+    width: int = setting(96, "State width n", "1000 in the paper", low=4, high=128)
     reduction: str = setting("projected", "Summary", "c = tanh(V h_S)", choices=REDUCTIONS)
     readout: str = setting("maxout", "Readout", "appendix A.1.2: state, last token, c", choices=("state", "maxout"))
 

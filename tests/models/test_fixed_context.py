@@ -80,8 +80,8 @@ def test_reversal_reads_the_source_backwards() -> None:
 @pytest.mark.parametrize(("reduction", "expected"), [("mean", lambda r: r.mean(1)), ("max", lambda r: r.amax(1))])
 def test_mean_and_max_count_real_rows_alone(reduction: str, expected: Any) -> None:
     encoder = model(Config(reduction=reduction)).encoder
-    rows = torch.randn(1, 3, 96, dtype=torch.float64) - 3.0  # all below the padding's zeros
-    padded = torch.cat((rows, torch.zeros(1, 2, 96, dtype=torch.float64)), 1)
+    rows = torch.randn(1, 3, 120, dtype=torch.float64) - 3.0  # all below the padding's zeros
+    padded = torch.cat((rows, torch.zeros(1, 2, 120, dtype=torch.float64)), 1)
     valid = torch.tensor([[True, True, True, False, False]])
     assert_close(encoder.reduce(padded, valid, rows[:, -1], OFF), expected(rows), atol=1e-12, rtol=0)
 
