@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 
-from app.session import weights
+from app.session import inputs, weights
 from app.session.probe import probe
 from app.session.scenario import defaults
 from models import Spec
 from models.catalogue import architectures, config_schema, tasks
-from models.tasks import Features, Task, words_of
+from models.tasks import Features, Preset, Task, words_of
 
 
 @cache
@@ -63,5 +63,10 @@ def _task(task: Task) -> dict[str, Any]:
         "vocabulary": {"source": None if words is None else list(words.words), "target": list(task.target.words)},
         "features": dataclasses.asdict(task.source) if isinstance(task.source, Features) else None,
         "stamps": [{"name": name, "lines": lines} for name, lines in task.stamps.items()],
-        "presets": [dataclasses.asdict(preset) for preset in task.presets],
+        "presets": [_preset(preset) for preset in task.presets],
     }
+
+
+def _preset(preset: Preset) -> dict[str, Any]:
+    source = None if preset.source is None else inputs.plain(preset.source)
+    return {**dataclasses.asdict(preset), "source": source}

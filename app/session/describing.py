@@ -17,6 +17,7 @@ from app.session.events import RelationInfo, Schema, TapInfo
 from app.session.formulas import Formulas, declared
 from app.session.scenario import Scenario
 from models import AXES, State
+from models.catalogue import read_config
 from models.parts.tap import FIXED_TYPES, Tape
 from models.parts.visibility import Cell, Visibility
 from models.tasks import Features
@@ -48,7 +49,9 @@ def task(scenario: Scenario) -> dict[str, Any]:
     it = given.task_of(scenario)
     features = dataclasses.asdict(it.source) if isinstance(it.source, Features) else None
     phases = list(given.phases_of(scenario))
-    return {"objective": it.objective, "phases": phases, "features": features, "opening": it.opening}
+    config, _ = read_config(given.spec_of(scenario), scenario.config)
+    rows = dict(given.spec_of(scenario).rows_of(config))
+    return {"objective": it.objective, "phases": phases, "features": features, "opening": it.opening, "rows": rows}
 
 
 def _program(v: Visibility) -> dict[str, Any]:

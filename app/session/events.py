@@ -232,7 +232,7 @@ class Opened:
     view: dict[str, Any]
     gold: tuple[Gold | None, ...] = ()
     left: int = 0  # runs that Undo leads back to, once no change of this one is left to take back
-    task: dict[str, Any] = field(default_factory=dict)  # objective, phases, features (width, most, what) or None, opening
+    task: dict[str, Any] = field(default_factory=dict)  # objective, phases, features or None, opening, rows (of further owners)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from app.session.scenario import Mask, Scenario, SpecialToken
 from models import Phase, Rows, Spec
 from models.catalogue import architectures, read_config, tasks
 from models.parts.visibility import Cell, Visibility
-from models.tasks import BOS, Example, Special, Task, Token, phases
+from models.tasks import BOS, MASK, Example, Special, Task, Token, phases, words_of
 from models.tasks.objective import Corruption, source_of
 
 
@@ -59,6 +59,12 @@ def prompts(scenario: Scenario) -> list[list[int]]:
     if not writes(scenario):
         return [[] for _ in scenario.requests]
     return [[BOS, *vocabulary.encode(tokens(r.target))] for r in scenario.requests]
+
+
+def hidden_id(scenario: Scenario) -> int | None:
+    """The id of <mask> in the source, where the task has it."""
+    words = words_of(task_of(scenario))
+    return words.specials.index(MASK) if words is not None and MASK in words.specials else None
 
 
 def corruption(scenario: Scenario, purpose: str) -> Corruption:

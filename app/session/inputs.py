@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.session.events import Problem
 from app.session.problems import shorten
 from models import Spec
-from models.tasks import Features, Preset, Special, Task, Vocabulary, words_of
+from models.tasks import Features, Preset, Special, Task, Token, Vocabulary, words_of
 from models.tasks.objective import frames_needed
 
 if TYPE_CHECKING:
@@ -19,9 +19,14 @@ def example(spec: Spec, preset: Preset) -> dict[str, Any]:
     """A preset as a request, in plain data."""
     if not spec.capabilities.has_source:
         return {"target": list(preset.target)}
-    source = None if preset.source is None else [{"special": t.name} if isinstance(t, Special) else t for t in preset.source]
+    source = None if preset.source is None else plain(preset.source)
     features = None if preset.features is None else [list(line) for line in preset.features]
     return {"source": source, "target": list(preset.target), **({} if features is None else {"features": features})}
+
+
+def plain(tokens: Iterable[Token]) -> list[str | dict[str, str]]:
+    """Tokens as plain data: a special one says so."""
+    return [{"special": t.name} if isinstance(t, Special) else t for t in tokens]
 
 
 def problems(where: str, request: Request | Donor, spec: Spec, task: Task) -> Iterator[Problem]:

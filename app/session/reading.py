@@ -21,7 +21,7 @@ from app.session.timeline import Ending, Written
 from models import Inputs, Outputs, Rows, State
 from models.parts.select import select
 from models.parts.tap import OFF, Editor, Recorder, Tap, Tape
-from models.tasks import EOS, MASK, words_of
+from models.tasks import EOS
 from models.tasks.objective import deciding, decision_rows, pad
 
 
@@ -124,9 +124,7 @@ class Reading:
     def _whole(self) -> Call:
         assert self.source is not None
         call, self.said = self._call("read", self.prompts, self.memory, with_source=True)
-        words = words_of(given.task_of(self.scenario))
-        hidden = words.specials.index(MASK) if words is not None and MASK in words.specials else None
-        self.deciding = deciding(self.said, self.source.to(self.device), hidden)
+        self.deciding = deciding(self.said, self.source.to(self.device), given.hidden_id(self.scenario))
         return call
 
     def answers(self, b: int) -> Tensor | None:

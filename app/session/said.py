@@ -44,7 +44,8 @@ def request(scenario: Scenario, reading: Reading, b: int, source: tuple[Row, ...
     unknown = tuple(words.unknown(given.tokens(asked.source or ()))) if words else ()
     logits, rows = reading.answers(b), reading.deciding[b]
     if logits is None or not len(logits) or not policy.readable(logits):
-        return RequestView(source, (), "", None, None, (), 0.0, 0.0, unknown)
+        nothing = None if logits is None or len(logits) else ()  # read, and no word is masked
+        return RequestView(source, (), "", None, None, (), 0.0, 0.0, unknown, output=nothing)
     plain = scenario.model_copy(update={"policy": PLAIN})
     candidates, rest, choice = distribution(plain, logits[0], task.target, 0, b, None)
     ids = logits.argmax(-1).tolist()

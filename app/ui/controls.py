@@ -234,6 +234,8 @@ def reads(spec: Spec) -> str:
         return say("a window, and global rows")
     if own:
         return say(OWN[own.default.program])
+    if any(r.query == "r" for r in spec.relations):
+        return say("hops weigh every row")
     return say("the source as one vector") if spec.capabilities.has_source else say("its state alone")
 
 
@@ -261,6 +263,8 @@ def _pattern(spec: Spec) -> list[list[float]]:
     own = [r.default.dense(5, 5, border=3).tolist() for r in spec.relations if r.query == r.key == "t"]
     if not cross and not own:
         own = [_small(r.default).dense(5, 5).tolist() for r in spec.relations if r.query == r.key == "s"]
+    if any(r.query == "r" for r in spec.relations):  # a few rows that weigh all of the source
+        return [[0.9 if r % 2 == 0 else 0.1 for _ in range(5)] for r in range(5)]
     if not cross and not own and spec.capabilities.has_source:
         return [[1.0 if c == 2 else 0.1 for c in range(5)] for _ in range(5)]  # all that is known of the source is one vector
     if not cross and not own:

@@ -2,6 +2,7 @@
 /** What the page looks at, found in the world: the relation, its rows, the current row, the taps of its read. Pure. */
 
 import { border, compile } from "./map/visibility.mjs";
+import { answered, otherRows, saidAt, writes } from "./answers.mjs";
 import { leaf, number } from "./words.mjs";
 
 /** @typedef {import("./types").World} World */
@@ -25,7 +26,8 @@ export const request = (world) => Math.max(0, Math.min(world.look.request, reque
 /** The requests of this moment, outside training. What the op cursor has not reached is not told: no distribution before the logits.
  * @param {World} world @returns {any[]} */
 export function requests(world) {
-  const all = world.moved?.requests ?? NONE;
+  const told = world.moved?.requests ?? NONE;
+  const all = writes(world) ? told : told.map((/** @type {any} */ r) => answered(world, r));
   if (phase(world) === "train" || !before(world, "logits")) return all;
   const shown = undecided.get(all) ?? all.map((/** @type {any} */ r) => ({ ...r, candidates: [], choice: null, logits: null, unused: null }));
   undecided.set(all, shown);
@@ -67,8 +69,9 @@ export function before(world, scope) {
 export const trainRows = (world) => (phase(world) === "train" ? (world.moved?.train?.rows?.[request(world)] ?? []) : []);
 
 /** The rows of one owner, as a strip shows them.
- * @param {World} world @param {"s" | "t"} owner @returns {Row[]} */
+ * @param {World} world @param {"s" | "t" | "r"} owner @returns {Row[]} */
 export function rows(world, owner) {
+  if (owner === "r") return /** @type {Row[]} */ (otherRows(world, owner));
   if (phase(world) !== "train") return requestView(world)?.[owner === "s" ? "source" : "target"] ?? [];
   if (owner === "s") return world.moved?.train?.sources?.[request(world)] ?? [];
   return trainRows(world).map((r) => ({ token: r.input, id: -1, state: r.key_valid ? "known" : "padded", origin: r.gold == null ? "task" : "model", text: null }));
@@ -120,10 +123,11 @@ export function focus(world) {
 }
 
 /** The row that the page follows: the one that decides; in training the one with the largest loss.
- * @param {World} world @param {"s" | "t"} owner */
+ * @param {World} world @param {"s" | "t" | "r"} owner */
 export function newest(world, owner) {
   const list = rows(world, owner);
-  if (owner === "s") return lastKnown(list);
+  if (owner === "r") return lastKnown(list) < 0 ? -1 : 0;
+  if (owner === "s" && (writes(world) || trainRows(world).length === 1)) return lastKnown(list);
   if (phase(world) === "train") return hardest(world) ?? lastKnown(list);
   const row = requestView(world)?.decision_row;
   return row === null || row === undefined || row >= list.length ? lastKnown(list) : row;
@@ -144,10 +148,13 @@ export function largest(list, field) {
   return best;
 }
 
-/** The token that a query row decides: the label in training, else the next row's token, or the choice that Step takes.
- * @param {World} world @param {"s" | "t"} owner @param {number} row */
+/** The token that a query row decides: the label in training, else the next row's token, or the choice that Step takes. Where nothing
+ * is written: what a source row says of its own place.
+ * @param {World} world @param {"s" | "t" | "r"} owner @param {number} row */
 export function decides(world, owner, row) {
-  if (owner === "s" || row < 0) return "";
+  if (row < 0 || owner === "r" || (owner === "s" && writes(world))) return "";
+  if (owner === "s" && phase(world) === "train") return trainRows(world)[row]?.counts && trainRows(world).length > 1 ? trainRows(world)[row].label : "";
+  if (owner === "s") return before(world, "logits") ? "" : saidAt(world, requestView(world), row);
   if (phase(world) === "train") return trainRows(world)[row]?.label ?? "";
   const view = requestView(world);
   if (row === view?.decision_row) return choice(view)?.token ?? "";

@@ -3,6 +3,7 @@
  * that are not the same: which keys it may read, whether it is a key that others may read, whether it counts in the loss. */
 
 import { columnAt, columns, forms, lines, lossSum, most, ownInputs, strip } from "../lib/training/batches.mjs";
+import { objective, writes } from "../lib/answers.mjs";
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
@@ -17,9 +18,9 @@ const GUTTER = 120;
 const EDGE = 44; // px at a side, where the way to the looked-at row stands when it is out of sight
 
 /** Letter, role, name and height (in units) of each line. */
-const rows = (/** @type {number} */ keys) => /** @type {[string, string, string, number][]} */ ([
-  ["Q", "q", msg`input`, 1.5], ["→", "d", msg`label, shifted`, 1.5], ["→", "d", msg`loss per row`, 1.2], ["∇", "g", msg`gradient`, 1.2],
-  ["", "", keys ? msg`may read, of ${keys}` : msg`may read`, 1], ["", "", msg`is a key`, 1], ["", "", msg`counts in the loss`, 1],
+const rows = (/** @type {World} */ world, /** @type {number} */ keys) => /** @type {[string, string, string, number][]} */ ([
+  ["Q", "q", msg`input`, 1.5], ["→", "d", writes(world) ? msg`label, shifted` : objective(world) === "masked" ? msg`original` : msg`label`, 1.5], ["→", "d", msg`loss per row`, 1.2], ["∇", "g", msg`gradient`, 1.2],
+  ["", "", objective(world) === "masked" ? msg`corrupted` : keys ? msg`may read, of ${keys}` : msg`may read`, 1], ["", "", msg`is a key`, 1], ["", "", msg`counts in the loss`, 1],
 ]);
 
 /** @type {WeakMap<HTMLElement, Pan>} */
@@ -65,8 +66,8 @@ export default {
 
   table(world) {
     const each = world.moved?.train?.rows ?? [];
-    const columns = [msg`sequence`, msg`row`, msg`input`, msg`input from`, msg`label`, msg`may read`, msg`of keys`, msg`is a key`, msg`counts in the loss`, msg`loss (nats)`, msg`gradient norm`];
-    return { columns, rows: each.flatMap((/** @type {any} */ _, /** @type {number} */ i) => lines({ ...world, look: { ...world.look, request: i } }).map((l, t) => [requestName(i), t, l.input, l.gold === null ? msg`gold` : msg`model`, l.label, l.open, l.keys, l.valid, l.counts, l.loss, l.gradient])) };
+    const columns = [msg`sequence`, msg`row`, msg`input`, msg`input from`, msg`label`, msg`corrupted`, msg`may read`, msg`of keys`, msg`is a key`, msg`counts in the loss`, msg`loss (nats)`, msg`gradient norm`];
+    return { columns, rows: each.flatMap((/** @type {any} */ _, /** @type {number} */ i) => lines({ ...world, look: { ...world.look, request: i } }).map((l, t) => [requestName(i), t, l.input, l.gold === null ? msg`gold` : msg`model`, l.label, l.became && fate(l.became), l.open, l.keys, l.valid, l.counts, l.loss, l.gradient])) };
   },
 };
 
@@ -139,7 +140,7 @@ function paint(p, world, all, bring = false) {
   const unit = Math.min(20, height / 8.4);
   const top = { loss: most(all.map((l) => l.loss)), gradient: most(all.map((l) => l.gradient)) };
   let y = 0;
-  const ys = rows(all[0]?.keys ?? 0).map(([letter, role, name, tall]) => {
+  const ys = rows(world, all[0]?.keys ?? 0).map(([letter, role, name, tall]) => {
     gutter(g, letter, role, name, y + (tall * unit) / 2, unit);
     y += tall * unit;
     return y - tall * unit;
@@ -172,11 +173,14 @@ function column(g, l, x, w, ys, unit, top, on) {
   draw.chip(g, x, ys[1], w, tall, narrow ? "" : l.label, { role: "d", state: l.counts ? "known" : "padded", on: on && l.counts, size });
   bar(g, l.loss, top.loss, x, ys[2], w, unit * 1.2, "d", l.counts);
   bar(g, l.gradient, top.gradient, x, ys[3], w, unit * 1.2, "g", l.counts);
-  const reads = l.leak ? msg`label!` : l.keys ? String(l.open) : "–";
+  const reads = l.became ? fate(l.became) : l.leak ? msg`label!` : l.keys ? String(l.open) : "–";
   if (!narrow) draw.label(g, reads, x + w / 2, ys[4] + unit / 2, { size: 11, mono: true, align: "center", weight: l.leak ? 700 : 480, color: l.leak ? "--d" : "--ink-2" });
   form(g, l.valid ? "on" : "padded", x, ys[5], w, unit, "--ink-3");
   form(g, l.counts ? "on" : l.valid ? "off" : "padded", x, ys[6], w, unit, "--d-fill");
 }
+
+/** What was done to a word that must be said again. @param {string} became */
+const fate = (became) => (became === "mask" ? msg`masked` : became === "random" ? msg`replaced` : msg`kept`);
 
 /** A number with its bar: beside each other where there is room, else the bar below.
  * @param {CanvasRenderingContext2D} g @param {number | null} value @param {number} top @param {number} x @param {number} y @param {number} w @param {number} h

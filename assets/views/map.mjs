@@ -119,6 +119,7 @@ function build(element, { map, other, overview }) {
     h("div", { class: "mapbody" },
       h("div", { class: "mini-col" },
         h("div", { class: "seg tabs", role: "group", "aria-label": msg`Relation`, "data-part": "relations" }),
+        h("p", { class: "note", "data-part": "hops", hidden: true }, msg`A hop is a row of weights: one learned vector weighs all source rows, once. A head asks anew from every row, with queries and keys of its own.`),
         h("div", { class: "minis", role: "group", "aria-label": msg`Layers and heads: weights`, "data-part": "minis" }), overview.element, scalebar(),
         h("div", { class: "states", "data-part": "states" }, forms.map(([c, said]) => h("span", { "data-form": c }, h("i", { class: `sw ${c}` }), said)))),
       h("div", { class: "panes" }, map.element, other.element),
@@ -269,6 +270,7 @@ function drawSide(stage, world, context, mode, redraw) {
   form(stage, "off", !!mask && (!["full", "causal", "prefix", "source_target"].includes(mask.program) || mask.every > 1));
   form(stage, "set", !!edited(world));
   stage.part("minis").hidden = mode !== "plain";
+  stage.part("hops").hidden = read.relation(world)?.info.query !== "r";
   stage.overview.element.hidden = mode !== "large";
   stage.overview.forget();
   if (mode === "plain") drawMinis(stage.part("minis"), world, context, world.values("map", 2), binOf(world), weightScale(world, stage.fitted));

@@ -1,6 +1,7 @@
 // @ts-check
 /** What the model keeps between calls, row by row and layer over layer: what stays, what grows, bytes now and with each further row. */
 
+import { writes } from "../lib/answers.mjs";
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { banks, cacheBeside, fixedState, held, shelves, total, work } from "../lib/states/kept.mjs";
@@ -52,7 +53,7 @@ export default {
 function head(element, world, sum, all) {
   const [, sub, , note] = element.children;
   const requests = read.requestCount(world);
-  text(sub, !all.length ? msg`nothing yet` : all.every((s) => !s.owner) ? msg`overwritten in place at every step` : all.some((s) => layered(s).length > 1) ? msg`layer over layer; dashed rows are not written yet` : msg`dashed rows are not written yet`);
+  text(sub, !all.length ? (writes(world) ? msg`nothing yet` : msg`nothing: the whole input is read in one call`) : all.every((s) => !s.owner) ? msg`overwritten in place at every step` : all.some((s) => layered(s).length > 1) ? msg`layer over layer; dashed rows are not written yet` : msg`dashed rows are not written yet`);
   text(note.children[0], bytes(sum.now));
   text(note.children[2], msg` now; `);
   text(note.children[3], `+${bytes(sum.perRow)}`);

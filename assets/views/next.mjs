@@ -3,6 +3,7 @@
  * branch; another policy is shown while its controls are dragged. Where something is edited, what it was unedited stands beside. */
 
 import * as beam from "../lib/next/beams.mjs";
+import { label, objective, title, writes } from "../lib/answers.mjs";
 import * as say from "../lib/next/candidates.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
@@ -18,6 +19,9 @@ import { probability, requestName, shown } from "../lib/words.mjs";
 /** @type {WeakMap<HTMLElement, State>} */
 const states = new WeakMap();
 
+/** Where nothing is written, nothing is drawn: the most probable, at temperature 1. */
+const PLAIN = /** @type {Policy} */ ({ kind: "greedy", temperature: 1, top_k: null, top_p: 1 });
+
 /** Characters of the line of factors that fit beside its name. */
 const FACTORS = 31;
 
@@ -30,7 +34,7 @@ export default {
   title: "Next token",
   slot: "next",
   phases: ["prefill", "decode"],
-  applies: (world) => world.look.decision !== "score",
+  applies: (world) => world.look.decision !== "score" || !writes(world),
   wants: () => [],
   table: say.asTable,
 
@@ -52,7 +56,7 @@ export default {
       state.again();
     };
     element.append(
-      h("div", { class: "ph" }, h("h2", { class: "h" }, msg`Next token`), h("span", { class: "sp" }),
+      h("div", { class: "ph" }, h("h2", { class: "h" }), h("span", { class: "sp" }),
         h("button", { class: "link mono policy", type: "button", "aria-controls": "policybar", title: msg`How a token is taken`, onclick: toggle }, h("span"), h("i", { class: "caret", "aria-hidden": "true" }))),
       h("div", { class: "blocks" }),
       h("div", { class: "cand find" }, search(state), h("span", { class: "n" })),
@@ -70,8 +74,11 @@ export default {
     const [head, blocks, find, beside, policy, total, hint] = /** @type {any} */ (element.children);
     const state = /** @type {State} */ (states.get(element));
     state.again = () => void this.draw(element, world, context)?.();
-    const inForce = world.opened?.scenario?.policy;
-    if (!inForce) return;
+    const inForce = writes(world) ? world.opened?.scenario?.policy : PLAIN;
+    if (!world.opened || !inForce) return;
+    text(head.firstElementChild, title(world));
+    set(head.lastElementChild, "hidden", !writes(world));
+    set(total.querySelector(".score"), "hidden", !writes(world));
     const how = state.draft ?? inForce;
     const words = world.opened.vocabulary.target;
     const view = read.requestView(world);
@@ -83,14 +90,15 @@ export default {
     set(head.lastElementChild, "aria-expanded", String(state.open));
     policy.hidden = !state.open;
     total.hidden = state.open;
-    set(total, "data-later", read.phase(world) === "prefill" ? "" : null); // nothing is written there, but its place is kept
+    set(total, "data-later", read.phase(world) === "prefill" && writes(world) ? "" : null); // nothing is written there, but its place is kept
     hint.hidden = state.open || (read.requestCount(world) > 1 && !beam.searches(world));
     total.querySelector(".tree").hidden = !beam.searches(world) || world.look.tree;
-    if (state.open) drawPolicybar(policy.firstElementChild, how, words.length, able, say.kept(all, how));
+    if (state.open && writes(world)) drawPolicybar(policy.firstElementChild, how, words.length, able, say.kept(all, how));
     requests(blocks, world, context, state, how);
     rest(find, all, rowsOf(read.requestCount(world)), state);
     drawBeside(beside, say.beside(view, words, how));
-    output(total, view);
+    if (writes(world)) output(total, view);
+    else said(total, world, view);
     text(hint, read.before(world, "logits") ? msg`The operations have not come to the distribution yet.` : beam.searches(world) ? beam.outcome(world, view) : say.outcome(view, world.recording));
     const seen = `${world.moved?.at} ${read.request(world)}`;
     if (seen === state.seen) return;
@@ -98,6 +106,19 @@ export default {
     return () => void (total.lastElementChild.lastElementChild.scrollLeft = 1e6); // the newest factors and the sum
   },
 };
+
+/** What is said of the whole source, and the label that it was given. @param {any} element @param {World} world @param {any} view */
+function said(element, world, view) {
+  const [output, line] = element.children;
+  text(output.children[0], objective(world) === "ctc" ? msg`Collapsed` : msg`Says`);
+  text(output.children[1], view?.output?.map(shown).join(" ") ?? "");
+  output.children[2].hidden = true;
+  text(output.children[3], "");
+  set(output, "title", objective(world) === "ctc" ? msg`The most probable label of each frame, repetitions taken together and blanks left out` : null);
+  text(line.firstElementChild, msg`label`);
+  text(line.lastElementChild, label(world, read.request(world)) || "–");
+  set(line, "title", msg`What is right, where it is known`);
+}
 
 /** @param {State} state */
 function search(state) {
@@ -131,7 +152,7 @@ function requests(element, world, context, state, how) {
     const on = i === at;
     const limit = on || all.length < 3 ? rowsOf(all.length) : 0;
     const found = say.listed(limit ? say.distribution(view, words, how, !!state.draft, beam.ahead(world, i)) : [], limit, on ? state.query : "", view.unedited?.choice);
-    const able = world.role === "writer" && world.connection === "open" && !view.finished && !beam.searches(world);
+    const able = world.role === "writer" && world.connection === "open" && !view.finished && !beam.searches(world) && writes(world);
     set(node, "class", `block${on ? " on" : ""}`);
     blockHead(node.children[0], view, i, all.length, limit === 0, () => context.look({ request: i, lock: null }));
     const choose = (/** @type {Candidate} */ c) => {
@@ -151,9 +172,9 @@ function blockHead(head, view, i, count, alone, look) {
   head.hidden = count < 2;
   const lead = read.choice(view);
   const row = view.decision_row;
-  const from = row === null ? "" : `${row} ${shown(view.target[row]?.token ?? "")}`;
+  const from = row === null ? "" : `${row} ${shown((view.output ? view.source : view.target)?.[row]?.token ?? "")}`;
   text(head.children[0], requestName(i));
-  text(head.children[1], view.finished ? msg`finished (${view.finished})` : row === null ? msg`waits` : alone ? msg`row` : msg`from row`);
+  text(head.children[1], view.finished ? msg`finished (${view.finished})` : row === null ? (view.output ? msg`says` : msg`waits`) : alone ? msg`row` : msg`from row`);
   text(head.children[2], from);
   text(head.children[3], alone && lead ? `→ ${shown(lead.token)}` : "");
   text(head.children[4], alone && lead ? probability(lead.probability) : "");
@@ -225,10 +246,12 @@ function drawBeside(element, found) {
 function output(element, view) {
   const [said, line] = element.children;
   const found = say.whole(view);
+  text(said.children[0], msg`Output`);
   text(said.children[1], found.value);
   said.children[2].hidden = !found.value;
   text(said.children[3], found.unedited ? msg`unedited ${found.unedited}` : found.covers);
   set(said, "title", msg`Probability of all that was decided, at temperature 1: ${found.covers}`);
+  text(line.firstElementChild, msg`log p`);
   text(line.lastElementChild, say.factorTail(view, FACTORS) || "–");
   set(line, "title", say.factorLine(view));
 }

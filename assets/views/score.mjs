@@ -1,6 +1,7 @@
 // @ts-check
 /** How probable a text is that a person gives: log p of each token, teacher-forced, and of <eos>; their sum. Measured when asked for. */
 
+import { writes } from "../lib/answers.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { ofRequest } from "../lib/map/gold.mjs";
@@ -42,7 +43,7 @@ export default {
   title: "Score a text",
   slot: "next",
   phases: ["prefill", "decode"],
-  applies: (world) => world.look.decision === "score",
+  applies: (world) => world.look.decision === "score" && writes(world),
   wants: () => [],
 
   mount(element, context) {

@@ -2,6 +2,7 @@
 /** Where the gradient goes: its norm by parameter with what the update moved, by position and depth, and the signed gradient of the
  * selected head's scores. The list shares its place with the map of who may read. */
 
+import { writes } from "../lib/answers.mjs";
 import { small, tickText } from "../lib/training/curves.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { clipping, depths, extremes, groups, normSoFar, powers, reached, share, widened } from "../lib/training/gradients.mjs";
@@ -87,12 +88,13 @@ function choices(element, own, world, context, pane, again) {
   const source = depths(world.schema?.taps ?? [], "s").length > 0;
   text(/** @type {any} */ (element.querySelector('[data-choice="pane"] [data-value="map"]')), alone(world) ? msg`States` : msg`Who may read`);
   if (!source) own.owner = "t";
+  if (!writes(world)) own.owner = "s";
   const now = /** @type {Record<string, string>} */ ({ pane, log: own.log ? "log" : "lin", owner: own.owner });
   for (const group of /** @type {any} */ (element.querySelectorAll("[data-choice]"))) {
     const name = group.dataset.choice;
     if (name === "owner") {
-      group.hidden = !source;
-      group.parentElement.children[1].hidden = source; // there is no room for both
+      group.hidden = !source || !writes(world);
+      group.parentElement.children[1].hidden = !group.hidden; // there is no room for both
     }
     for (const button of group.children) {
       const { value } = button.dataset;

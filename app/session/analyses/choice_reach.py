@@ -18,9 +18,10 @@ from app.session.analyses import Result, Run
 from app.session.analyses.state_jacobian import _rows, _whole
 from app.session.events import Check, Refused
 from app.session.reading import listening
-from models import Inputs
+from app.session.scenario import Scenario
+from models import Inputs, Outputs, Rows
 from models.parts.tap import SemanticType, Tap
-from models.tasks.objective import decision_rows
+from models.tasks.objective import deciding, decision_rows
 
 NAME = "choice_reach"
 TITLE = "How much a choice moves with each row that was read"
@@ -49,6 +50,16 @@ class Entering:
         return Entering(self._behind.at(axis, index), self._found, True)
 
 
+def _deciding(scenario: Scenario, out: Outputs, target: Rows, source: Rows | None) -> Tensor:
+    """The logits `[v]` that a choice is made from; where nothing is written those of the first row that decides."""
+    if out.kind == "next_token" or source is None:
+        return out.values[0, int(decision_rows(target.lengths)[0])]
+    rows = deciding(out, source, given.hidden_id(scenario))[0]
+    if not rows:
+        raise Refused.one("request", 0, "a request with a masked word", "No word is masked, so none is chosen. Mask one first.")
+    return out.values[0] if rows[0] is None else out.values[0, rows[0]]
+
+
 def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
     """L2 norms by owner and row, of the request's known rows; `None` for an owner whose rows never enter as vectors."""
     scenario = run.place.scenario
@@ -63,7 +74,7 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     with torch.enable_grad():
         heard = Entering(listening(model, scenario, [0], None), found)
         out, _ = model(Inputs(target, source, given.visibility(scenario)), model.initial_state(1), heard)  # type: ignore[operator]
-        logits = out.values[0, int(decision_rows(target.lengths)[0])]
+        logits = _deciding(scenario, out, target, source)
         token = _whole(arguments, "token", logits.shape[0])
         token = int(logits.argmax()) if token is None else token
         log_p = torch.log_softmax(logits, -1)[token]

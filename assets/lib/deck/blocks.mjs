@@ -1,6 +1,7 @@
 // @ts-check
 /** The blocks of the timeline: in prefill and decode one a call, as wide as its rows; in training one a stage, as wide as its time. Pure. */
 
+import { writes } from "../answers.mjs";
 import { counted, msg } from "../language.mjs";
 import { alternatives, branches, children, earlier, path } from "./moments.mjs";
 import { stageName } from "./ops.mjs";
@@ -33,13 +34,13 @@ export function steps(world, pass, places) {
   const first = pass[0];
   const whole = first?.node.phase === "decode"; // entered as decode: the prompt was read at once
   const blocks = first && !whole ? [taken(made({ key: "start", kind: "start", title: msg`Start` }), world, pass.find((s) => s.node.phase === "prefill" && !s.node.step && !s.node.stage))] : [];
-  if (world.opened?.vocabulary?.source) blocks.push(encode(world, pass, calls(requests.map((/** @type {any} */ r) => r.source ?? [])), whole));
-  const prompt = calls(requests.map((/** @type {any} */ r) => r.target.filter(given)));
-  const prefill = made({ key: "prefill", kind: "prefill", title: msg`Prefill`, note: prompt.one > 1 && loops(world) ? msg`${prompt.said}, a loop: 1 row at a time` : msg`${prompt.said}, one call`, size: Math.max(1, prompt.one), stop: whole ? null : { kind: "stage", phase: "prefill", stage: "read" }, cut: blocks.length > 0 });
+  if (world.opened?.vocabulary?.source && writes(world)) blocks.push(encode(world, pass, calls(requests.map((/** @type {any} */ r) => r.source ?? [])), whole));
+  const prompt = calls(requests.map((/** @type {any} */ r) => (writes(world) ? r.target.filter(given) : (r.source ?? []))));
+  const prefill = made({ key: "prefill", kind: "prefill", title: writes(world) ? msg`Prefill` : msg`Whole input`, note: prompt.one > 1 && loops(world) ? msg`${prompt.said}, a loop: 1 row at a time` : msg`${prompt.said}, one call`, size: Math.max(1, prompt.one), stop: whole ? null : { kind: "stage", phase: "prefill", stage: "read" }, cut: blocks.length > 0 });
   blocks.push(taken(prefill, world, pass.find((s) => (s.node.phase === "prefill" ? s.node.step > 0 : s.node.step === 0 && !s.node.stage))));
   const back = first ? earlier(world.history, first.all[0]) : null;
   if (back !== null) blocks[0].earlier = back;
-  return [...blocks, ...decodes(world, pass, places)];
+  return [...blocks, ...(writes(world) ? decodes(world, pass, places) : [])];
 }
 
 /** @param {Block} block @param {World} world @param {Stop | undefined} stop @returns {Block} */

@@ -163,9 +163,9 @@ export class Editor {
     const { value: row, problem } = parse(this.row.value, anyIndex(true));
     if (problem) return { problem: msg`${msg`row of the donor`}: ${problem}` };
     const [kind, at] = this.donor.value.split(" ");
-    const { source, target } = this.world?.opened?.vocabulary ?? {};
-    const split = (/** @type {string} */ typed, /** @type {string[]} */ words) => tokenize(typed, splittingOf(words?.slice(SPECIALS.length) ?? null));
-    const own = { source: source === null ? null : split(this.source.value, source), target: split(this.prefix.value, target) };
+    const { source, target, specials } = this.world?.opened?.vocabulary ?? {};
+    const split = (/** @type {string} */ typed, /** @type {string[]} */ words, /** @type {string[]} */ first = SPECIALS) => tokenize(typed, splittingOf(words?.slice(first.length) ?? null));
+    const own = { source: source === null ? null : split(this.source.value, source, specials?.source ?? undefined), target: split(this.prefix.value, target, specials?.target) };
     const whose = kind === "own" ? own : kind === "moment" ? { moment: Number(at), request: read.request(/** @type {World} */ (this.world)) } : lib.donorOf(/** @type {World} */ (this.world), Number(at));
     return { edit: { path, index, action: /** @type {const} */ ("patch"), donor: { ...whose, row: row ?? null } } };
   }

@@ -3,6 +3,7 @@
 
 import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
+import { writes } from "../answers.mjs";
 import { SPECIALS } from "../setup/tokens.mjs";
 import { axisName, figure, leaf, opName, requestName, severalStacks, shown } from "../words.mjs";
 
@@ -89,7 +90,9 @@ const tokensOf = (rows) => rows.filter(read.known).map((r) => r.text ?? (SPECIAL
  * @param {World} world @param {number} request @returns {Donor | null} */
 export function donorOf(world, request) {
   const view = read.phase(world) === "train" ? null : world.moved?.requests?.[request];
-  return view ? { source: view.source ? tokensOf(view.source) : null, target: tokensOf(view.target).slice(1) } : null;
+  const asked = world.opened?.scenario?.requests?.[request];
+  if (view && asked && !writes(world)) return { source: asked.source, target: asked.target, ...(asked.features ? { features: asked.features } : {}) };
+  return view ? { source: view.source ? tokensOf(view.source) : null, target: tokensOf(view.target).slice(1), ...(asked?.features ? { source: null, features: asked.features } : {}) } : null;
 }
 
 /** @param {any} node of the history */

@@ -1,6 +1,7 @@
 // @ts-check
 /** What the inspector looks at: one tensor, its axes in roles, and who owns its rows. Pure. */
 
+import { writes } from "../answers.mjs";
 import { msg } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { firstPath } from "../states/tapes.mjs";
@@ -53,7 +54,7 @@ export const side = (world, tap) => (sides(world, tap).includes(world.look.side)
  * @param {string} axis @param {string[]} axes all of the tensor @returns {"q" | "k" | "d" | "p" | ""} */
 export function roleOf(axis, axes) {
   if (axis.endsWith("'")) return "k";
-  if (axis === "t") return "q";
+  if (axis === "t" || axis === "r") return "q";
   if (axis === "s") return axes.includes("s'") ? "q" : "k";
   if (axis === "v") return "d";
   return ["out", "in", "entry", "width"].includes(axis) || /^d\d$/.test(axis) ? "p" : "";
@@ -82,7 +83,7 @@ export function whereOf(world, tap) {
   const parts = tap.path.replace(/^parameter\./, "").split(".");
   const scope = parts.slice(0, tap.type === "parameter" ? -2 : -1).join(".");
   const at = scope ? opName(scope, true) : "";
-  const head = tap.axes.includes("h") && shownPath(world) === null ? msg`head ${(read.relation(world)?.head ?? 0) + 1}` : tap.axes.includes("h") ? msg`all heads` : "";
+  const head = tap.axes.includes("r") ? "" : tap.axes.includes("h") && shownPath(world) === null ? msg`head ${(read.relation(world)?.head ?? 0) + 1}` : tap.axes.includes("h") ? msg`all heads` : "";
   return [at, head].filter(Boolean).join(", ");
 }
 
@@ -92,6 +93,7 @@ export function ownerOf(world, tap) {
   const owners = tap.axes.filter((/** @type {string} */ a) => /^[st]$/.test(a));
   const reads = tap.axes.some((/** @type {string} */ a) => a.endsWith("'")) || owners.length > 1;
   if (!owners.length) return reads ? msg`the rows that are read` : msg`none`;
+  if (tap.axes.includes("r")) return msg`hop: one row of weights over the source each, no head`;
   const owner = owners[0] === "t" ? msg`target` : msg`source`;
   const { padded, all } = paddedRows(world, owners[0]);
   return padded ? msg`${owner}; ${padded} of ${all} rows are padding` : msg`${owner}, one row for each token`;
@@ -117,6 +119,7 @@ export function lifetimeOf(world, tap) {
   if (tap.type === "state") return msg`kept until the request ends`;
   if (read.phase(world) === "train") return msg`this update; the next batch makes it anew`;
   if (tap.axes.includes("t") && read.phase(world) === "decode") return msg`only the newest row is computed; older rows stay for display`;
+  if (!writes(world)) return msg`this call; nothing is kept`;
   return tap.axes.includes("t") ? msg`this call; keys and values stay` : msg`computed once, when the source is read`;
 }
 

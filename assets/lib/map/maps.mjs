@@ -109,7 +109,7 @@ export function readout(world, hover, number, state, marked = null) {
   if (note) return { ...nothing, note, status, figures };
   const said = (/** @type {read.Row[]} */ rows, /** @type {number} */ i) => (rows[i] ? shown(rows[i].token) : msg`not there yet`);
   const plain = Math.max(queries.length, keys.length) > WORDY;
-  const name = (/** @type {string} */ owner, /** @type {number} */ i, /** @type {string} */ word) => (plain ? msg`row ${i} ${word}` : owner === "s" ? msg`source row ${i} ${word}` : msg`target row ${i} ${word}`);
+  const name = (/** @type {string} */ owner, /** @type {number} */ i, /** @type {string} */ word) => (owner === "r" ? word : plain ? msg`row ${i} ${word}` : owner === "s" ? msg`source row ${i} ${word}` : msg`target row ${i} ${word}`);
   return { query: msg`query: ${name(at.info.query, row, said(queries, row))}`, key: msg`key: ${name(at.info.key, key, said(keys, key))}`, note, status, figures };
 }
 

@@ -36,7 +36,7 @@ export function drawMinis(element, world, context, values, bin, scale) {
   // The mask is that of a layer: asked for once, not by each head. Whether a number is there is left to the numbers.
   const grounds = Array.from({ length: layers }, (_, layer) => layerGround(world, at.info, layer, bin));
   if (element.dataset.at !== `${at.layer} ${at.head}`) queueMicrotask(() => inSight(element, `${at.layer} ${at.head}`));
-  list(element, places(layers, heads), (_, i) => `${i} ${heads}`, (o) => ("name" in o ? h("span", { class: o.head ? "head" : null }, o.name) : h("button", { class: "mini", type: "button" }, h("canvas", { "aria-hidden": "true" }))), (button, o) => {
+  list(element, (at.info.query === "r" ? single() : places(layers, heads)), (_, i) => `${i} ${heads}`, (o) => ("name" in o ? h("span", { class: o.head ? "head" : null }, o.name) : h("button", { class: "mini", type: "button" }, h("canvas", { "aria-hidden": "true" }))), (button, o) => {
     if ("name" in o) return;
     set(button, "aria-pressed", String(o.layer === at.layer && o.head === at.head));
     set(button, "aria-label", msg`Layer ${o.layer + 1} head ${o.head + 1}`);
@@ -51,6 +51,9 @@ const places = (layers, heads) => [
   { name: "", head: true }, ...Array.from({ length: heads }, (_, i) => ({ name: `H${i + 1}`, head: true })),
   ...Array.from({ length: layers }, (_, layer) => [{ name: `L${layer + 1}`, head: false }, ...Array.from({ length: heads }, (_, head) => ({ layer, head }))]).flat(),
 ];
+
+/** One map that is neither a layer's nor a head's. @returns {ReturnType<typeof places>} */
+const single = () => [{ name: "", head: true }, { name: "A", head: true }, { name: "", head: false }, { layer: 0, head: 0 }];
 
 /** @param {World} world @param {any} info @param {number} layer @param {number} bin */
 function layerGround(world, info, layer, bin) {

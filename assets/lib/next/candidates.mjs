@@ -1,6 +1,7 @@
 // @ts-check
 /** What is said of a distribution: its candidates, what stands beside them unedited, and the output so far. Pure. */
 
+import { writes } from "../answers.mjs";
 import { counted, msg } from "../language.mjs";
 import { cut, divergence, ranked, tempered } from "./policy.mjs";
 import * as read from "../reads.mjs";
@@ -67,6 +68,7 @@ export function kept(all, policy) {
  * @param {any} view @param {boolean} [recording] in which nothing else can be chosen */
 export function outcome(view, recording = false) {
   if (!view) return "";
+  if (view.output) return view.answers.length ? msg`The most probable is what it says. Nothing is drawn, and nothing is fed back.` : msg`No word is masked. Put <mask> in place of one.`;
   if (view.finished === "eos") return msg`It ended with <eos>. Back, or a click on an earlier moment, goes on from there.`;
   if (view.finished === "limit") return msg`It stopped at the limit. A larger limit lets it go on.`;
   const lead = read.choice(view);
@@ -138,8 +140,8 @@ export function difference(value) {
 /** The distribution as a table. @param {World} world @returns {import("../types").Table} */
 export function asTable(world) {
   const view = read.requestView(world);
-  const policy = world.opened?.scenario?.policy;
-  const all = policy ? distribution(view, world.opened.vocabulary.target, policy) : [];
+  const policy = writes(world) ? world.opened?.scenario?.policy : /** @type {Policy} */ ({ kind: "greedy", temperature: 1, top_k: null, top_p: 1 });
+  const all = policy && world.opened ? distribution(view, world.opened.vocabulary.target, policy) : [];
   return {
     columns: [msg`token`, "id", "logit", msg`probability`, msg`after top-k and top-p`, msg`unedited`, msg`difference`, msg`taken`],
     rows: all.map((c) => [c.token, c.id, c.logit, c.probability, c.drawn, c.unedited, c.unedited === null ? null : c.probability - c.unedited, c.lead]),

@@ -28,6 +28,8 @@ export class Frame {
     this.requests = new Requests(this.element("REQUESTS"), () => actions.scenario, () => actions.architecture().capabilities, (requests) => actions.requests(requests), (said) => this.effect(said), { stamps: () => actions.task()?.stamps ?? [], undo: () => actions.undo() });
     /** What the last change of an input did, and the moment that it did it at. */
     this.did = { said: "", at: -1 };
+    /** Not all phases are offered. */
+    this.fewer = false;
     /** @type {Cold | null} until the first values are here */
     this.cold = new Cold(this.element("COLD"));
     this.examples();
@@ -50,6 +52,7 @@ export class Frame {
     if (has("refused")) this.requests.refusals(world.refused ?? []);
     this.setUp.changed(parts);
     if (has("opened", "refused", "set-up", "moved")) this.input();
+    if (has("opened")) this.phases(world);
     if (has("moved", "refused")) this.tell(this.ids.PHASE, { value: world.moved?.phase ?? this.actions.scenario.phase });
     if (has("opened", "moved", "playing", "connection", "role", "unit")) this.deck(world);
     if (has("busy")) document.documentElement.toggleAttribute("data-busy", world.busy);
@@ -57,6 +60,14 @@ export class Frame {
     if (has("role", "connection", "opened")) this.may(world);
     if (has("opened", "moved", "role", "connection", "history")) this.undoing(world);
     if (has("look")) this.tellTheme(world.look.theme);
+  }
+
+  /** The phases that the architecture has on this task. @param {World} world */
+  phases(world) {
+    const has = world.opened?.task?.phases;
+    const all = [["train", msg`Train`], ["prefill", msg`Prefill`], ["decode", msg`Decode`]].map(([value, label]) => ({ value, label }));
+    if (has && (has.length < 3 || this.fewer)) this.tell(this.ids.PHASE, { data: all.filter((p) => has.includes(p.value)) });
+    this.fewer = !!has && has.length < 3;
   }
 
   /** Undo and Redo are offered where they can do something. @param {World} world */

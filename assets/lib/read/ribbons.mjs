@@ -17,14 +17,23 @@ export const FAINT = 0.004;
 const AHEAD = 4;
 
 /** The places of the query strip: its rows, then the decision, then one that is not known yet.
- * @param {World} world @param {"s" | "t"} owner @param {any} [view] a request, else the one that the page looks at @returns {Place[]} */
+ * @param {World} world @param {"s" | "t" | "r"} owner @param {any} [view] a request, else the one that the page looks at @returns {Place[]} */
 export function places(world, owner, view = read.requestView(world)) {
+  if (owner === "r") return hops(world, view);
   const list = view ? (view[owner === "s" ? "source" : "target"] ?? []) : read.rows(world, owner);
   const rows = list.map((/** @type {read.Row} */ row) => ({ kind: kindOf(row), token: shown(row.token), id: row.id, text: row.text, would: row.would ?? null }));
   if (owner === "s" || !view || view.finished) return rows;
   const lead = read.choice(view);
   const later = { kind: "unknown", token: "", id: -1, text: null, would: null };
   return lead ? [...rows, { kind: "next", token: shown(lead.token), id: lead.id, text: null, would: null }, later] : [...rows, later];
+}
+
+/** Hops, then what is decided from all of them together. @param {World} world @param {any} view @returns {Place[]} */
+function hops(world, view) {
+  /** @type {Place[]} */
+  const rows = read.rows(world, "r").map((row) => ({ kind: kindOf(row), token: row.token, id: -1, text: null, would: null }));
+  const lead = view && read.choice(view);
+  return lead ? [...rows, { kind: "next", token: shown(lead.token), id: lead.id, text: null, would: null }] : rows;
 }
 
 /** A row that was decided but not given to the model yet looks like a decision.
@@ -91,7 +100,8 @@ export function lengthSelectors(world) {
  * @param {World} world @param {any} info a relation */
 export function reserved(world, info) {
   const requests = world.opened?.scenario?.requests ?? [];
-  const most = (/** @type {"source" | "target"} */ side) => Math.max(0, ...requests.map((/** @type {any} */ r) => r[side]?.length ?? 0));
+  const most = (/** @type {"source" | "target"} */ side) => Math.max(0, ...requests.map((/** @type {any} */ r) => ((side === "source" && r.features) || r[side])?.length ?? 0));
+  if (info.query === "r") return Math.max(most("source"), read.rows(world, "r").length + 1, 6);
   const source = info.query === "s" || info.key === "s" ? most("source") : 0;
   if (info.query === "s") return Math.max(source, 6);
   return Math.max(source + (source ? AHEAD : 0), most("target") + 1 + AHEAD, 6);

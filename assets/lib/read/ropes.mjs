@@ -137,7 +137,7 @@ export function queryStrip(g, s, near, world) {
     draw.chip(g, geo.x(i), geo.bottom, geo.slot - geo.pad, geo.chip, place.token, { role: "q", state, on, size: geo.size });
     if (place.text) unknownWord(g, geo, i, geo.bottom);
     if (on && (s.preview || world.look.lock)) lightUp(g, geo, i, geo.bottom, s.preview);
-    under(g, s, i, on, place.kind === "next" && i === s.queries.length - 2 && lead ? [probability(lead.probability)] : decided(world, s, i));
+    under(g, s, i, on, place.kind === "next" && i === s.queries.length - (s.info.query === "r" ? 1 : 2) && lead ? [probability(lead.probability)] : decided(world, s, i));
   });
 }
 

@@ -73,14 +73,15 @@ export function unknownWord(g, geo, i, y) {
 
 /** Whose rows a strip holds.
  * @param {string} owner */
-const stripName = (owner) => (owner === "s" ? msg`Source rows` : msg`Target rows`);
+const stripName = (owner) => (owner === "s" ? msg`Source rows` : owner === "r" ? msg`Hops` : msg`Target rows`);
 
 /** Names of the two strips and what their rows do.
  * @param {CanvasRenderingContext2D} g @param {Layout} geo @param {any} info */
 export function gutter(g, geo, info) {
   const [up, down] = [geo.top + geo.chip / 2, geo.bottom + geo.chip / 2];
   strip(g, stripName(info.key), [["K", "k"], ["V", "v"]], geo.long ? msg`in view` : msg`are read`, up);
-  strip(g, stripName(info.query), [["Q", "q"]], msg`do the reading`, down);
+  if (info.query === "r") strip(g, stripName("r"), [], msg`weigh all rows`, down);
+  else strip(g, stripName(info.query), [["Q", "q"]], msg`do the reading`, down);
 }
 
 /** @param {CanvasRenderingContext2D} g @param {string} name @param {string[][]} tags @param {string} what @param {number} y */

@@ -33,9 +33,9 @@ export class Chips {
     this.tokens = [];
     /** @type {Set<string> | null} */
     this.words = null;
-    /** @type {string[] | null | undefined} */
-    this.list = undefined;
+    this.list = /** @type {string[] | null | undefined} */ (undefined);
     this.how = splittingOf(null);
+    this.specials = SPECIALS;
     this.most = Infinity;
     /** @type {Editing | null} */
     this.editing = null;
@@ -64,14 +64,15 @@ export class Chips {
     this.draw();
   }
 
-  /** What the scenario holds now. An edit in progress goes on, among the tokens that are there now.
-   * @param {Token[]} tokens @param {string[] | null} words of the vocabulary @param {boolean} disabled @param {number} most tokens */
-  update(tokens, words, disabled, most) {
+  /** What the scenario holds now. An edit in progress goes on, among the tokens that are there now. specials: what the vocabulary begins with.
+   * @param {Token[]} tokens @param {string[] | null} words of the vocabulary @param {boolean} disabled @param {number} most tokens @param {string[]} [specials] */
+  update(tokens, words, disabled, most, specials = SPECIALS) {
     this.most = most;
+    this.specials = specials;
     if (words !== this.list) {
       this.list = words;
-      this.words = words && new Set(words.slice(SPECIALS.length));
-      this.how = splittingOf(words && words.slice(SPECIALS.length));
+      this.words = words && new Set(words.slice(specials.length));
+      this.how = splittingOf(words && words.slice(specials.length));
     }
     const kept = this.unsent || sameTokens(tokens, this.tokens);
     if (this.drawn && kept && disabled === this.disabled) return;
@@ -114,14 +115,13 @@ export class Chips {
     }, h("span", null, name), unknown && h("small", { "aria-hidden": "true" }, "<unk>"));
   }
 
-  /** @param {Token} token */
-  isUnknown(token) {
+  isUnknown(/** @type {Token} */ token) {
     return typeof token === "string" && !!this.words && !this.words.has(token);
   }
 
   /** The vocabulary without its special tokens. */
   vocabulary() {
-    return this.list?.slice(SPECIALS.length) ?? [];
+    return this.list?.slice(this.specials.length) ?? [];
   }
 
   drawUnknown() {
@@ -172,8 +172,8 @@ export class Chips {
     const { index, insert } = this.editing;
     this.tools.replaceChildren(
       ...(insert ? [] : [button(msg`Remove`, () => this.put(index, 1, [], index)), button(msg`Insert before`, () => this.edit(index, true))]),
-      h("span", { class: "note" }, msg`Special`),
-      ...SPECIALS.map((name) => button(name, () => this.put(index, insert ? 0 : 1, [{ special: name }], index))),
+      this.specials.length ? h("span", { class: "note" }, msg`Special`) : "",
+      ...this.specials.map((name) => button(name, () => this.put(index, insert ? 0 : 1, [{ special: name }], index))),
     );
   }
 

@@ -3,6 +3,7 @@
 
 import { Chips } from "./chips.mjs";
 import { Drawing } from "./drawing.mjs";
+import { objective, writes } from "../answers.mjs";
 import { h, set, text as put } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { choice } from "../reads.mjs";
@@ -10,7 +11,7 @@ import { nameOf, visible } from "./tokens.mjs";
 import { probability, requestName } from "../words.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("./tokens.mjs").Token} Token @typedef {{source?: Token[], features?: number[][], target: Token[]}} Request */
-/** @typedef {{element: HTMLElement, head: HTMLElement, title: HTMLElement, remove: HTMLElement, what: HTMLElement, source: Chips | null, drawing: Drawing | null, target: Chips}} Row */
+/** @typedef {{element: HTMLElement, head: HTMLElement, title: HTMLElement, remove: HTMLElement, what: HTMLElement, source: Chips | null, drawing: Drawing | null, target: Chips, written: HTMLElement}} Row */
 
 const MOST = 8;
 
@@ -33,6 +34,8 @@ export class Requests {
     this.fields = [];
     /** What the source is: words, numbers with their task, or nothing. @type {string | null} */
     this.form = null;
+    /** What the page must know of the task. @type {any} */
+    this.task = null;
     /** Changes that were not answered yet: what the server says meanwhile is older than what is shown. */
     this.pending = 0;
     /** @type {World | null} */
@@ -44,20 +47,24 @@ export class Requests {
     this.world = world;
     const scenario = world.opened?.scenario ?? this.scenario();
     const vocabulary = world.opened?.vocabulary ?? { source: scenario.requests[0].source ? undefined : null };
-    const numbers = world.opened?.task?.features ?? null;
-    const form = numbers || scenario.requests[0].features ? `numbers ${scenario.task}` : vocabulary.source === null ? "nothing" : "words";
+    const { specials } = vocabulary;
+    this.task = world.opened?.task ?? null;
+    const numbers = this.task?.features ?? null;
+    const what = numbers || scenario.requests[0].features ? `numbers ${scenario.task}` : vocabulary.source === null ? "nothing" : "words";
+    const form = [what, ...(writes(world) ? [] : [this.task.objective, this.task.opening])].join(" ");
     const fits = form === this.form && scenario.requests.length === this.fields.length;
     if (this.pending && form === this.form) return;
     if (!fits) this.build(scenario.requests.length, form);
     this.form = form;
     const off = world.role === "reader" || world.connection !== "open";
-    const name = world.opened && learned(world) ? msg`Target (to be learned)` : form === "nothing" ? msg`Prompt` : msg`Known target prefix`;
+    const name = !writes(world) ? msg`Label` : world.opened && learned(world) ? msg`Target (to be learned)` : form === "nothing" ? msg`Prompt` : msg`Known target prefix`;
     const { largest_rows, largest_source } = this.limits();
     this.fields.forEach((field, i) => {
       this.name(field, i, name);
       if (numbers) field.drawing?.update(scenario.requests[i].features ?? [], numbers, off);
-      field.source?.update(scenario.requests[i].source ?? [], vocabulary.source ?? null, off, largest_source);
-      field.target.update(scenario.requests[i].target, vocabulary.target ?? null, off, largest_rows - 1);
+      field.source?.update(scenario.requests[i].source ?? [], vocabulary.source ?? null, off, largest_source - (this.task?.opening ? 1 : 0), specials?.source ?? undefined);
+      field.target.update(scenario.requests[i].target, vocabulary.target ?? null, off, objective(world) === "class" ? 1 : largest_rows - 1, specials?.target);
+      field.written.hidden = objective(world) === "masked";
     });
     set(this.add, "disabled", off || this.fields.length >= MOST);
   }
@@ -76,18 +83,20 @@ export class Requests {
   field(form) {
     const change = () => this.send(this.now());
     const at = () => this.fields.findIndex((f) => f.element === element);
+    const next = (this.task?.objective ?? "next_token") === "next_token";
     const drawing = form.startsWith("numbers") ? new Drawing({ name: msg`Source`, stamps: this.pen.stamps(), change, undo: this.pen.undo }) : null;
-    const source = form === "words" ? new Chips({ name: msg`Source`, role: "k", least: 1, change }) : null;
-    const target = new Chips({ name: msg`Known target prefix`, role: "q", fixed: ["<bos>"], least: 0, change });
+    const source = form.startsWith("words") ? new Chips({ name: msg`Source`, role: "k", fixed: this.task?.opening ? [this.task.opening] : [], least: 1, change }) : null;
+    const target = new Chips({ name: msg`Known target prefix`, role: "q", fixed: next ? ["<bos>"] : [], least: 0, change });
     const copy = h("button", { class: "link small", type: "button", title: msg`A copy of this request after it`, onclick: () => this.copy(at()) }, msg`Duplicate`);
     const remove = h("button", { class: "link small", type: "button", onclick: () => this.send(this.now().filter((_, j) => j !== at())) }, msg`Remove`);
     const title = h("b", { class: "h3" });
     const head = h("div", { class: "hh" }, title, h("span", null, copy, remove));
     const what = h("span");
+    const written = h("div", null, h("p", { class: "note" }, h("i", { class: "tag q" }, "Q"), " ", what), target.element);
     const element = h("div", { class: "request" }, head,
       (source || drawing) && [h("p", { class: "note" }, h("i", { class: "tag k" }, "K"), ` ${msg`Source`}`), (source ?? drawing)?.element],
-      h("p", { class: "note" }, h("i", { class: "tag q" }, "Q"), " ", what), target.element);
-    return { element, head, title, remove, what, source, drawing, target };
+      written);
+    return { element, head, title, remove, what, source, drawing, target, written };
   }
 
   /** @param {Row} field @param {number} i @param {string} name of the target */

@@ -1,6 +1,7 @@
 // @ts-check
 /** The set-up's fields: what they show follows the run, and before a change is made they say what it would be. */
 
+import { objective } from "../answers.mjs";
 import { h, set, text as put } from "../dom.mjs";
 import { Field, same } from "./fields.mjs";
 import { counted, msg, named } from "../language.mjs";
@@ -101,6 +102,7 @@ export class SetUp {
 
   /** Whether a field means something beside the values of the others. @param {Field} field */
   means(field) {
+    if (field.about.path.startsWith("training.mask_") && objective(this.actions.world) !== "masked") return false;
     const group = field.about.path.split(".")[0];
     const beside = { ...this.actions.scenario[group], ...(group === "config" ? this.draft : {}) };
     return Object.entries(field.about.when ?? {}).every(([name, needed]) => beside[name] === needed);

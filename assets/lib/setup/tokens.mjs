@@ -7,7 +7,7 @@ import { msg } from "../language.mjs";
 
 /** Characters of one word. */
 export const LONGEST = 500;
-export const SPECIALS = ["<bos>", "<eos>", "<pad>", "<unk>"];
+export const SPECIALS = ["<pad>", "<bos>", "<eos>", "<unk>"];
 
 const MARKS = String.raw`\.,;:!\?\(\)"«»…。、！？،؟`;
 const TOKEN = new RegExp(String.raw`n'(?=[\p{L}\p{N}_])|[^\s${MARKS}]+|[${MARKS}]`, "gu");

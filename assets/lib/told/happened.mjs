@@ -1,6 +1,7 @@
 // @ts-check
 /** What just happened, in one sentence, from the recording: who read whom, what was decided, which row is hardest. Pure. */
 
+import { label, objective, writes } from "../answers.mjs";
 import { msg, counted, parts } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { keyReads } from "../read/ribbons.mjs";
@@ -24,11 +25,12 @@ export function reading(world, weight) {
   if (view.finished && !locked) return ended(view);
   if (read.before(world, "logits") && !locked) return operation(world, weight);
   const requests = read.requests(world);
-  if (read.phase(world) === "prefill" && requests.length > 1 && !locked) return decisions(requests);
+  if (read.phase(world) === "prefill" && requests.length > 1 && !locked && writes(world)) return decisions(requests);
   const said = alone(world) ? statePart(world) : readPart(world, weight);
-  const lead = leads(world, view);
+  const lead = writes(world) ? leads(world, view) : answers(world, view);
   if (said.length) return lead.length ? told(parts`${said}; ${lead}.`) : [...said, part(".")];
   const where = capital(place(world));
+  if (!writes(world)) return lead.length ? told(parts`${where}: ${lead}.`) : [part(msg`${where}: nothing is computed yet. Step reads the whole input in one call.`)];
   const newest = read.rows(world, "t")[view.decision_row];
   if (lead.length && newest) return told(parts`${where}: after target row ${String(view.decision_row)} ${token(newest.token, "q")}, ${lead}.`);
   if (world.moved.stage === "choose") return told(parts`${where}: ${token(view.target.findLast((/** @type {any} */ r) => r.state !== "padded")?.token ?? "", "d")} is chosen. Step reads its row.`);
@@ -44,6 +46,17 @@ function leads(world, view) {
   const drawn = world.opened.scenario.policy?.kind === "sample" && lead.id !== view.candidates[0]?.id;
   const [word, share] = [token(lead.token, "d"), probability(lead.probability)];
   return told(drawn ? parts`${word} is drawn at ${share}` : parts`${word} leads at ${share}`);
+}
+
+/** What is said of the whole source: its class, a word at a mask, what the frames say together; and the label, if it has one.
+ * @param {World} world @param {any} view @returns {Part[]} */
+function answers(world, view) {
+  const lead = read.choice(view);
+  if (!lead) return view?.output && !view.answers.length && objective(world) === "masked" ? [part(msg`no word is masked`)] : [];
+  const true_ = label(world, read.request(world));
+  const more = true_ ? told(parts`, labelled ${token(true_, "q")}`) : [];
+  if (objective(world) === "ctc") return told(parts`the frames say ${token(view.output.join(" ") || msg`nothing`, "d")}${more}`);
+  return told(parts`${token(lead.token, "d")} leads at ${probability(lead.probability)}${more}`);
 }
 
 /** At the op cursor: what this operation read, or that it was computed; nothing of what comes after it.
@@ -72,7 +85,7 @@ export function readPart(world, weight) {
   const own = at.info.key === at.info.query;
   const word = (/** @type {number} */ key) => [token(keys[key].token, "k"), ...(own && key === row ? [part(msg`, itself`)] : [])];
   const owner = at.info.query === "s" ? msg`source row ${row}` : msg`target row ${row}`;
-  const who = told(parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner} ${token(asker.token, "q")}`);
+  const who = at.info.query === "r" ? [token(asker.token, "q")] : told(parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner} ${token(asker.token, "q")}`);
   if (locked !== null) return lockedPart(who, all[locked], word);
   if (all.some((r) => r.state === "nan")) return told(parts`${who} reads ${part(msg`numbers that are none`, "d")}`);
   const top = all.filter((r) => r.weight > 0).sort((a, b) => b.weight - a.weight);
@@ -138,12 +151,19 @@ export function training(world, weight) {
   const many = train.rows.length > 1;
   const name = requestName(read.request(world));
   const [input, label] = [token(rows[worst].input, "q"), token(rows[worst].label, "d")];
+  if (rows.length === 1 && !writes(world)) return wholeLoss(many ? name : "", rows[0], label);
   const who = told(many ? parts`${name}, row ${String(worst)} ${input} found ${label} hardest to predict` : parts`Row ${String(worst)} ${input} found ${label} hardest to predict`);
   const most = read.largest(rows, "gradient");
   const gradient = part(msg`gradient`, "g");
   if (most === null) return told(parts`${who}: loss ${figure(number(rows[worst].loss), 2)}.`);
   if (most === worst) return told(parts`${who}, and it sends back the largest ${gradient}.`);
   return told(parts`${who}; row ${String(most)} ${token(rows[most].input, "q")} sends back the largest ${gradient}.`);
+}
+
+/** Of a class or a string of labels: the loss of the whole sequence. @param {string} name @param {any} row @param {Part[] | Part} label */
+function wholeLoss(name, row, label) {
+  const loss = part(figure(number(row.loss), 2), "d");
+  return told(name ? parts`${name}: saying ${label} costs ${loss} nats.` : parts`Saying ${label} costs ${loss} nats.`);
 }
 
 /** @param {World} world @param {string} where */

@@ -1,6 +1,7 @@
 // @ts-check
 /** The rows of a training batch: what each is given and must predict, what counts, and where its column lies. Pure but for `strip`. */
 
+import { saying, writes } from "../answers.mjs";
 import * as draw from "../canvas.mjs";
 import { small } from "./curves.mjs";
 import { counted, msg } from "../language.mjs";
@@ -10,7 +11,8 @@ import { figure, number, shown } from "../words.mjs";
 /** @typedef {import("../types").World} World */
 
 /** gold: the token that it would have been given, where it is given the model's own. open of keys: how many keys it may read in the shown relation and layer; leak: its own label is among them.
- * @typedef {{input: string, label: string, valid: boolean, counts: boolean, loss: number | null, gradient: number | null, open: number, keys: number, leak: boolean, gold: string | null}} Line */
+ * @typedef {{input: string, label: string, valid: boolean, counts: boolean, loss: number | null, gradient: number | null, open: number, keys: number, leak: boolean, gold: string | null,
+ * became: string, whole: boolean}} Line became: of masked tokens what was done to it; whole: it stands for its sequence */
 
 /** What each row of the shown sequence holds.
  * @param {World} world @returns {Line[]} */
@@ -20,11 +22,14 @@ export function lines(world) {
   const mask = at ? read.visibility(at.info, at.layer, keys) : null;
   const valid = keys.map(read.known);
   const total = valid.filter(Boolean).length;
-  return read.trainRows(world).map((row, t) => ({
-    input: shown(row.input), label: shown(row.label), valid: row.key_valid, counts: row.counts, loss: row.loss === null ? null : number(row.loss),
+  const all = read.trainRows(world);
+  const whole = !writes(world) && all.length === 1; // one row stands for the sequence
+  const given = whole ? read.rows(world, "s").filter(read.known) : [];
+  return all.map((row, t) => ({
+    input: whole ? given.map((r) => shown(r.token)).join(" ") : shown(row.input), became: row.became ?? "", whole, label: shown(row.label), valid: row.key_valid, counts: row.counts, loss: row.loss === null ? null : number(row.loss),
     gold: row.gold == null ? null : shown(row.gold), gradient: row.gradient === null ? null : number(row.gradient), keys: total,
     open: mask ? keys.reduce((n, _, k) => n + (valid[k] && mask.allows(t, k) ? 1 : 0), 0) : 0,
-    leak: !!mask && !!at && at.info.key === "t" && row.counts && t + 1 < keys.length && valid[t + 1] && mask.allows(t, t + 1),
+    leak: !!mask && !!at && at.info.key === "t" && writes(world) && row.counts && t + 1 < keys.length && valid[t + 1] && mask.allows(t, t + 1),
   }));
 }
 
@@ -42,8 +47,8 @@ export function ownInputs(train) {
  * @param {World} world */
 export function ownRead(world) {
   const at = read.relation(world);
-  if (!at || at.info.query === "t") return at;
-  const info = world.opened?.relations.find((/** @type {any} */ r) => r.query === "t");
+  if (!at || at.info.query === saying(world)) return at;
+  const info = world.opened?.relations.find((/** @type {any} */ r) => r.query === saying(world));
   return info ? { ...at, info } : null;
 }
 
@@ -54,20 +59,22 @@ export function lossSum(train) {
   if (!rows.length) return "";
   const count = counted(rows.length, "{0} row", "{0} rows");
   if (train.loss === null) return counted(rows.length, "{0} row counts", "{0} rows count");
-  const mean = number(train.loss);
-  return `${mean * rows.length < 0.01 ? small(mean * rows.length) : figure(mean * rows.length, 2)} / ${count} = ${small(mean)}`;
+  const added = (train.penalties ?? []).reduce((/** @type {number} */ sum, /** @type {any} */ [, value]) => sum + number(value), 0);
+  const mean = number(train.loss) - added;
+  const more = (train.penalties ?? []).map((/** @type {any} */ [name, value]) => `; + ${name} ${small(number(value))} = ${small(number(train.loss))}`).join("");
+  return `${mean * rows.length < 0.01 ? small(mean * rows.length) : figure(mean * rows.length, 2)} / ${count} = ${small(mean)}${more}`;
 }
 
-const [LEAST, MOST, PADDED] = [50, 104, 22]; // widths of a column, px
+const [LEAST, MOST, PADDED, WHOLE] = [50, 104, 22, 620]; // widths of a column, px
 const PANNED = 68; // where not all of them fit, so that most words do
 
 /** Where the columns lie: rows that are real are wide, padded ones narrow where there is little room. `x` has one more, the end.
- * @param {{valid: boolean, counts: boolean}[]} all @param {number} room px @returns {{x: number[], width: number}} */
+ * @param {{valid: boolean, counts: boolean, whole?: boolean}[]} all @param {number} room px @returns {{x: number[], width: number}} */
 export function columns(all, room) {
   const real = all.filter((l) => l.valid || l.counts).length;
   const padded = all.length - real;
   const fitting = (room - padded * PADDED) / Math.max(1, real);
-  const wide = fitting < LEAST ? PANNED : Math.min(MOST, fitting);
+  const wide = fitting < LEAST ? PANNED : Math.min(all[0]?.whole ? WHOLE : MOST, fitting);
   const narrow = Math.max(PADDED, Math.min(wide, (room - real * wide) / Math.max(1, padded)));
   const x = [0];
   for (const l of all) x.push(x[x.length - 1] + (l.valid || l.counts ? wide : narrow));
