@@ -46,9 +46,12 @@ def test_the_backward_pass_is_the_slope_of_the_loss(fields: dict[str, Any]) -> N
 
 
 def test_a_gradient_that_is_not_the_slope_fails_and_says_where() -> None:
-    engine = _training()
-    layer = [m for m in engine.learner.model.modules() if isinstance(m, nn.Linear)][-1]
-    layer.register_full_backward_hook(_half_more)
+    engine = opened(phase="train", weights="random", config=SMALL, training={"batch_size": 2})
+    for _ in ("batch", "forward", "loss", "backward"):  # before the update, so that the model is the run's own
+        do(engine, Step(unit="stage"))
+    for layer in engine.learner.model.modules():
+        if isinstance(layer, nn.Linear):
+            layer.register_full_backward_hook(_half_more)
     check = _check(do(engine, MEASURE))
     assert check.status == "fail" and "backward says" in check.reason
 
