@@ -26,7 +26,7 @@ TOLERANCE = 1e-5
 NO_LEAK = "no future leak"
 BAND = "as a band = as a masked matrix"
 ALONE = "batch = each request alone"
-SLOPES = "backward = slope of the loss"
+SLOPES = "∇ = finite difference"
 NOISE = "the baseline calms the gradient"
 ASKED = frozenset({"finite_difference", "draw_noise"})  # measured only where a person asks for it: it takes dozens of model calls
 

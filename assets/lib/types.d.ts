@@ -76,6 +76,8 @@ export interface Look {
   decision: "next" | "score";
   /** Where a beam decides: its tree stands where the map stands otherwise. */
   tree: boolean;
+  /** In a model with reads and states: whose states stand in the map's place; "" for none. */
+  states: "" | "s" | "t";
   /** The gold alignment is drawn over the map, where one is known. */
   gold: boolean;
 }

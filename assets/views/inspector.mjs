@@ -125,7 +125,7 @@ function head(part, world, tap) {
   set(edit, "title", long);
   set(edit, "disabled", !tap?.editable || world.role !== "writer");
   text(part.children[1].firstElementChild, tap?.path ?? msg`no tensor is known yet`);
-  set(part.children[1].firstElementChild, "title", tap?.path);
+  set(part.children[1].firstElementChild, "title", tap && (/\blayer\d/.test(tap.path) ? msg`${tap.path}: a path counts layers from 0, the page says L1 for layer0` : tap.path));
 }
 
 /** @param {HTMLElement} element @param {ReturnType<typeof contract>} found */

@@ -12,6 +12,7 @@ import { Pane } from "../lib/map/pane.mjs";
 import { treeShown } from "../lib/next/beams.mjs";
 import * as read from "../lib/reads.mjs";
 import { drawScale, largest, scalebar, scaleOf, weightScale } from "../lib/draw/scalebar.mjs";
+import { besideReads, inMapsPlace } from "../lib/states/tapes.mjs";
 import { requestName } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/map/pane.mjs").Showing} Showing */
@@ -35,7 +36,7 @@ export default {
   title: "Who may read, how much is read",
   slot: "map",
   phases: ["train", "prefill", "decode"],
-  applies: (world) => world.opened?.relations.length !== 0 && !treeShown(world),
+  applies: (world) => world.opened?.relations.length !== 0 && !treeShown(world) && !inMapsPlace(world),
 
   wants(world) {
     const at = read.relation(world);
@@ -241,13 +242,23 @@ function controls(element, stage, world, context) {
   edit.onclick = () => context.look({ editing: !world.look.editing });
   const at = read.relation(world);
   const relations = world.opened?.relations ?? [];
-  stage.part("relations").hidden = relations.length < 2;
-  list(stage.part("relations"), relations, (/** @type {any} */ r) => r.name, () => h("button", { type: "button" }), (button, r) => {
+  const all = [...relations, ...(besideReads(world) ? [null] : [])];
+  stage.part("relations").hidden = all.length < 2;
+  list(stage.part("relations"), all, (/** @type {any} */ r) => r?.name ?? "", () => h("button", { type: "button" }), (button, r) => {
+    if (!r) return toStates(button, context);
     text(button, r.name.replaceAll("_", " "));
     set(button, "title", r.title);
     set(button, "aria-pressed", String(r.name === at?.info.name));
     button.onclick = () => context.look({ relation: r.name, lock: null, path: null, op: null });
   });
+}
+
+/** States that the model carries from row to row stand in the map's place when asked for. @param {any} button @param {Context} context */
+function toStates(button, context) {
+  text(button, msg`states`);
+  set(button, "title", msg`What is carried from row to row, in the place of this map`);
+  set(button, "aria-pressed", "false");
+  button.onclick = () => context.look({ states: "t", path: null, op: null });
 }
 
 /** What stands beside the map: the small multiples, or an overview. @param {Stage} stage @param {World} world @param {Context} context @param {Mode} mode @param {() => void} redraw */

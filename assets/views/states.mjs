@@ -31,7 +31,7 @@ export default {
   title: "What the state holds",
   slot: "map",
   phases: ["train", "prefill", "decode"],
-  applies: (world) => tapes.alone(world) && !inPlace(world) && !treeShown(world),
+  applies: (world) => (tapes.alone(world) || tapes.inMapsPlace(world)) && !inPlace(world) && !treeShown(world),
   wants: (world) => (tapes.shown(world)?.tapes ?? []).map((t) => tapes.selector(world, t)),
 
   mount(element, context) {
@@ -45,7 +45,7 @@ export default {
         choice(), h("span", { class: "units", role: "group", "aria-label": msg`Channel` }, h("button", { type: "button", "aria-label": msg`Channel before` }, "‹"), h("button", { type: "button", "aria-label": msg`Channel after` }, "›")),
         h("span", { class: "units", role: "group", "aria-label": msg`Units in sight` }, h("button", { type: "button", "aria-label": msg`Units before` }, "‹"), h("button", { type: "button", "aria-label": msg`Units after` }, "›")),
         h("div", { class: "seg", role: "group", "aria-label": msg`Whose states` }, [["s", msg`source`], ["t", msg`target`]].map(([value, said]) => h("button", { type: "button", "data-value": value }, said))),
-        h("div", { class: "seg tabs", role: "group", "aria-label": msg`Layer` })),
+        h("div", { class: "seg tabs", role: "group", "aria-label": msg`Layer` }), h("button", { class: "btn sm", type: "button" }, msg`Back to the reads`)),
       p.element,
       h("p", { class: "states-read" }, h("b"), " ", h("span", { class: "c-q" }), h("span", { class: "mono" }), h("span", { class: "mono c-g" }), h("span", { class: "mono rest" })),
       h("div", { class: "states-line" },
@@ -106,9 +106,9 @@ function strips(stage, world) {
   if (measured) stage.tall = Math.max(stage.tall, ...[...measured.norms, ...measured.products].filter((v) => v !== null && Number.isFinite(v)).map(Number));
   const { lock, path } = world.look;
   const tape = Math.max(0, group.tapes.findIndex((t) => t.path === path));
-  const locked = lock && group.owner === tapes.owner(world) ? { tape, row: lock.row, unit: lock.key } : null;
+  const locked = lock && tapes.alone(world) && group.owner === tapes.owner(world) ? { tape, row: lock.row, unit: lock.key } : null;
   const newest = read.newest(world, group.owner);
-  const hover = stage.pointed ?? (world.hover && columns[world.hover.row] ? { tape, row: world.hover.row, unit: locked?.unit ?? stage.first } : null);
+  const hover = stage.pointed ?? (world.hover && tapes.alone(world) && columns[world.hover.row] ? { tape, row: world.hover.row, unit: locked?.unit ?? stage.first } : null);
   return {
     geo, tapes: group.tapes, tops: group.channel ? tops(stage, columns, each, width) : null, names: rows.map((r) => r.token), columns, value: (k, t, u) => each[k](t, u), first: stage.first, units: y.units, width,
     most: stage.most, y, passes: measured && { ...measured, most: stage.tall }, carries, locked, hover, row: newest, back: tapes.backwards(world, group),
@@ -129,7 +129,9 @@ const ready = (world) => read.phase(world) !== "train" || world.moved?.stages.so
 
 /** @param {any} head @param {Stage} stage @param {World} world @param {Context} context @param {() => void} again */
 function head(head, stage, world, context, again) {
-  const [title, sub, , shows, channels, units, owners, layers] = head.children;
+  const [title, sub, , shows, channels, units, owners, layers, reads] = head.children;
+  reads.hidden = tapes.alone(world);
+  reads.onclick = () => context.look({ states: "", path: null });
   const group = tapes.shown(world);
   const s = stage.strips;
   text(title, group?.tapes.some((t) => t.carried) === false ? msg`What each row makes` : msg`What the state holds`);
@@ -152,7 +154,7 @@ function head(head, stage, world, context, again) {
   owners.hidden = !["s", "t"].every((of) => tapes.groups(world).some((g) => g.owner === of));
   for (const button of owners.children) {
     set(button, "aria-pressed", String(button.dataset.value === tapes.owner(world)));
-    button.onclick = () => context.look({ relation: button.dataset.value, lock: null, path: null, layout: {} });
+    button.onclick = () => context.look({ [tapes.alone(world) ? "relation" : "states"]: button.dataset.value, lock: null, path: null, layout: {} });
   }
   layers.hidden = all.length < 2;
   list(layers, layers.hidden ? [] : all, (g) => g.scope, () => h("button", { type: "button" }), (button, g, i) => {
@@ -221,7 +223,7 @@ function unlock(world, context) {
   const { lock, path } = world.look;
   const foreign = path !== null && world.schema && !world.schema.taps.some((/** @type {any} */ t) => t.path === path);
   const gone = lock && world.moved && !tapes.computed(world, tapes.shown(world), lock.row) && !read.rows(world, tapes.owner(world))[lock.row];
-  if (foreign || gone) queueMicrotask(() => context.look({ lock: null, path: null, layout: {} }));
+  if (tapes.alone(world) && (foreign || gone)) queueMicrotask(() => context.look({ lock: null, path: null, layout: {} }));
 }
 
 /** @param {Stage} stage */
@@ -240,7 +242,8 @@ function listen(stage) {
   const find = (/** @type {MouseEvent} */ event) => (stage.strips ? spotAt(stage.strips, event.offsetX, event.offsetY, stage.pan.left) : null);
   const point = (/** @type {Spot | null} */ spot) => {
     stage.pointed = spot;
-    stage.context.hover(spot ? { row: spot.row, key: spot.unit } : null);
+    if (tapes.alone(stage.world)) stage.context.hover(spot ? { row: spot.row, key: spot.unit } : null);
+    else stage.pan.element.dispatchEvent(new Event("box", { bubbles: true })); // a unit is no key of a read: nothing else lights up
   };
   canvas.onpointermove = (event) => point(find(event));
   canvas.onpointerleave = canvas.onblur = () => point(null);
@@ -253,6 +256,7 @@ function listen(stage) {
 function lockOn(stage, spot) {
   const { strips: s, world, context } = stage;
   if (!s || !spot) return;
+  if (!tapes.alone(world)) return context.look({ path: s.tapes[spot.tape].path, layout: {} });
   const same = s.locked && s.locked.row === spot.row && s.locked.unit === spot.unit && s.locked.tape === spot.tape;
   context.look(same ? { lock: null, path: null, layout: {} } : tapes.lookAt(world, tapes.owner(world), spot.row, spot.unit, s.tapes[spot.tape].path));
 }

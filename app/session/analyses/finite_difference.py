@@ -66,7 +66,7 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     reason = _where(entries, pairs) if not error <= CLOSE else ""
     reason = reason or (f"the recorded norm of {name} is off by {small(off)}" if not off <= RECORDED else "")
     status: Status = "fail" if reason else "pass"
-    figure = f"Δ {small(error)} of {len(entries)} θ"
+    figure = f"rel. {small(error)}, {len(entries)} θ"
     yield Check(NAME, SLOPES, status, figure, "measured", reason)
     told = [{"parameter": n, "entry": i, "gradient": g, "difference": d} for (n, i), (g, d) in zip(entries, pairs, strict=True)]
     yield Result({"relative": error, "recorded": off, "step": STEP, "sample": told})

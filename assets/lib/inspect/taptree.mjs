@@ -179,5 +179,6 @@ function line(li, l, path, at) {
   if (li.style.paddingInlineStart !== indent) li.style.paddingInlineStart = indent;
   set(mark, "class", l.tap ? `ty ${l.tap.type}` : "fold");
   text(name, l.name);
-  text(more, l.tap ? l.tap.axes.join(" ") : String(l.count));
+  const layer = /^layer(\d+)$/.exec(l.name); // a path counts from 0, people from 1
+  text(more, l.tap ? l.tap.axes.join(" ") : layer ? `L${Number(layer[1]) + 1} · ${l.count}` : String(l.count));
 }

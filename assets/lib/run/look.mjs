@@ -19,6 +19,7 @@ const ALLOWED = {
   scope: (v) => v === "layer" || v === "all",
   stops: (v) => Array.isArray(v) && v.length <= MOST && v.every(isStop),
   decision: (v) => v === "next" || v === "score",
+  states: (v) => v === "" || v === "s" || v === "t",
   tree: (v) => typeof v === "boolean",
   gold: (v) => typeof v === "boolean",
   ribbon: (v) => v === "weight" || v === "value",

@@ -39,8 +39,9 @@ export class Gallery {
     if (id === this.chosen) return;
     this.chosen = this.paged.chosen = id;
     const card = this.card(id);
-    const family = card?.closest("details");
-    if (family) family.open = true;
+    const own = card?.closest("details");
+    if (own && !this.box.value) for (const family of this.families) family.open = family === own;
+    card?.scrollIntoView({ block: "nearest" });
     const glyph = card?.querySelector(".glyph");
     const icon = document.querySelector("[data-rail=model] .icon");
     if (glyph && icon) set(/** @type {HTMLElement} */ (icon), "style", glyph.getAttribute("style"));

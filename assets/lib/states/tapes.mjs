@@ -98,7 +98,13 @@ function scopeName(scope, all) {
 }
 
 /** Whose states are looked at: in `look.relation`, "s" or "t"; the target's if nothing is said. @param {World} world @returns {"s" | "t"} */
-export const owner = (world) => (groups(world).some((g) => g.owner === "s") && (world.look.relation === "s" || !groups(world).some((g) => g.owner === "t")) ? "s" : "t");
+export const owner = (world) => (groups(world).some((g) => g.owner === "s") && ((alone(world) ? world.look.relation : world.look.states) === "s" || !groups(world).some((g) => g.owner === "t")) ? "s" : "t");
+
+/** Whether there are states to look at beside the reads, in a model that has both. @param {World} world */
+export const besideReads = (world) => !!world.opened && !alone(world) && groupsOf(world, "t").some((g) => g.tapes.some((t) => t.carried));
+
+/** Whether they stand where the map stands otherwise. @param {World} world */
+export const inMapsPlace = (world) => world.look.states !== "" && besideReads(world);
 
 /** The groups of one owner. @param {World} world @param {"s" | "t"} of */
 export const groupsOf = (world, of) => groups(world).filter((g) => g.owner === of);
