@@ -102,9 +102,10 @@ def matching(scenario: Scenario) -> dict[str, Any] | None:
 
 
 def _exchanged(provenance: dict[str, Any], scenario: Scenario) -> dict[str, list[Any]] | None:
-    """Parts that are others than those of this checkpoint; None where it does not fit."""
+    """Parts that are others than those of this checkpoint; None where it does not fit. Another schedule computes the same."""
     made, here = provenance["config"], scenario.config
-    spec, differs = architectures()[scenario.architecture], {n: [made[n], value] for n, value in here.items() if made[n] != value}
+    spec = architectures()[scenario.architecture]
+    differs = {n: [made[n], value] for n, value in here.items() if made[n] != value and n != "schedule"}
     if provenance["task"] != scenario.task or deciding(spec, made) != deciding(spec, here):
         return None
     fits = not differs or _names(scenario, here) <= _names(scenario, made)

@@ -32,8 +32,8 @@ def test_both_schedules_agree_on_all_known_rows(architecture: str) -> None:
 
 
 def test_a_wrong_kernel_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = System.kernel
-    monkeypatch.setattr(System, "kernel", lambda self, kept, written, lags: right(self, kept, written, lags).roll(1, -1))
+    right = System.weighed
+    monkeypatch.setattr(System, "weighed", lambda self, by, faded: right(self, by, faded).roll(1, -1))
     engine = opened("s4")
     do(engine, Step())
     assert check(of(do(engine, Analyse(name="schedules")), Checked)).status == "fail"
@@ -66,7 +66,8 @@ def test_weights_fit_whatever_only_says_how_they_run() -> None:
     shipped = defaults("mamba", "selective_copy")
     assert weights.matching(shipped) is not None
     looped = {**shipped.config, "schedule": "loop"}
-    assert weights.matching(defaults("mamba", "selective_copy", config=looped)) is not None
+    same = weights.matching(defaults("mamba", "selective_copy", config=looped))
+    assert same is not None and same["exchanged"] == {}, "another schedule is no other part"
     assert weights.matching(defaults("mamba", "selective_copy", config={**shipped.config, "state": 4})) is None
 
 

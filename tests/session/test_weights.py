@@ -22,8 +22,6 @@ UNTRAINED = {
     "longformer",
     "rctm",
     "residual",
-    "s4",
-    "s4_classifier",
     "sliding_window",
     "structured",
     "t5",
@@ -135,7 +133,7 @@ def test_a_checkpoint_is_small_and_says_how_it_was_made(architecture: str) -> No
             in made["command"]
         )
         assert made["command"].startswith("lookback train ")
-        assert made["longest"]["target"] > 0, "so that a longer text can be named"
+        assert max(made["longest"].values()) > 0, "so that a longer text can be named"
         assert made["loss"] > 0 and made["metrics"]["validation_loss"] > 0
 
 
