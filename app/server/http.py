@@ -26,6 +26,7 @@ from app.session.events import Problem, Refused
 from app.session.problems import refused, shorten
 from app.session.scenario import Scenario, parse
 from app.session.variant import variant
+from app.session.worked import worked
 from models.parts.read import ReadError, read
 
 LARGEST_SCENARIO = 1 << 20  # bytes
@@ -96,6 +97,11 @@ def add_routes(api: FastAPI, readiness: Readiness) -> None:
     @api.post("/api/visibility", summary="A mask: its reads, and its paths between rows", **_takes(VisibilityRequest))
     async def post_visibility(request: Request) -> Response:
         text = await run_in_threadpool(_visibility_text, await json_of(request, LARGEST_READ))
+        return Response(text, media_type="application/json")
+
+    @api.get("/api/worked", tags=["api"], summary="What the source texts print, and what this server computes of the same")
+    async def get_worked() -> Response:
+        text = await run_in_threadpool(lambda: json.dumps(worked(), ensure_ascii=False, allow_nan=False))
         return Response(text, media_type="application/json")
 
     @api.get("/docs", include_in_schema=False)

@@ -28,11 +28,13 @@ def _content() -> Component:
 
 def _top() -> Component:
     picker = html.Select(id="bench-examples", className="bench-examples", **{"aria-label": say("Example: a read to begin from")})
+    numbers = button(say("Worked numbers"), "worked", name="link", **{"aria-haspopup": "dialog"})
     link = button(say("Copy link"), "copy", name="link", **{"aria-describedby": "bench-copied"})
     return html.Header(
         [
             brand(),
             picker,
+            numbers,
             html.Span(id="bench-note", className="note hide-phone"),
             html.Span(className="sp"),
             pages("bench"),

@@ -13,6 +13,7 @@ import { apart, Inspector, question } from "./inspector.mjs";
 import { derivatives, jacobian, read } from "./read.mjs";
 import { isBench, MOST, number, pack, pasted, refusal, resized, unpack } from "../lib/inspect/bench.mjs";
 import { put, Table } from "./table.mjs";
+import { workedNumbers } from "./worked.mjs";
 
 /** @typedef {import("./read.mjs").Bench} Bench */
 
@@ -208,7 +209,7 @@ function gradients(b) {
 
 /** @type {Record<string, (what: string) => void>} */
 const acts = {
-  back: () => { stop(); step(-1); }, step: () => { stop(); step(1); }, play, theme: nextTheme, kind, speak: () => speak(place("language").dataset.language ?? ""),
+  worked: () => workedNumbers(open), back: () => { stop(); step(-1); }, step: () => { stop(); step(1); }, play, theme: nextTheme, kind, speak: () => speak(place("language").dataset.language ?? ""),
   mode: (mode) => change({ ...page.bench, mode: /** @type {any} */ (mode) }),
   more: (what) => resize(/** @type {any} */ (what), 1), fewer: (what) => resize(/** @type {any} */ (what), -1),
   copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.bench)).then(() => text(place("bench-copied"), msg`Copied`)),

@@ -64,6 +64,15 @@ def test_a_pasted_matrix_makes_its_rows_and_the_link_holds_it(bench: Page) -> No
     expect(bench.get_by_label("key 4, number 2")).to_have_value("2")
 
 
+def test_what_the_texts_print_is_computed_and_opens(bench: Page) -> None:
+    bench.get_by_role("button", name="Worked numbers").click()
+    sections = bench.locator("dialog.worked section")
+    expect(sections).to_have_count(17, timeout=20_000)
+    assert all(text.startswith("✓") for text in sections.locator("h3").all_inner_texts())
+    sections.filter(has_text="dot read").get_by_role("button", name="Open on the bench").click()
+    expect(bench.locator(".bench-table tr[data-row] b.mono").first).to_have_text("0.258")
+
+
 def test_a_read_of_a_run_opens_on_the_bench_with_its_weights(window: Window) -> None:
     window.step()
     link = window.page.locator("#view-inspector_read .bench-link")

@@ -16,7 +16,7 @@ from torch.testing import assert_close
 from models.parts.cells import CellKind, Recurrence
 from models.parts.tap import OFF, Recorder
 
-WORKED = json.loads((Path(__file__).parents[1] / "fixtures" / "worked_numbers.json").read_text())
+WORKED = json.loads((Path(__file__).parents[2] / "models" / "worked_numbers.json").read_text())
 INPUTS, WIDTH, LENGTHS = 5, 6, (4, 7, 1)
 VALID = torch.arange(7) < torch.tensor(LENGTHS)[:, None]
 LIBRARY: dict[str, Any] = {"tanh": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}

@@ -13,7 +13,7 @@ from torch.testing import assert_close
 
 from models.parts.read import ReadError, read
 
-WORKED = json.loads((Path(__file__).parents[1] / "fixtures" / "worked_numbers.json").read_text())
+WORKED = json.loads((Path(__file__).parents[2] / "models" / "worked_numbers.json").read_text())
 H, Q = WORKED["dot_read"]["H"], WORKED["dot_read"]["q"]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from models.parts.terms import crossovers, terms
 
-WORKED = json.loads((Path(__file__).parents[1] / "fixtures" / "worked_numbers.json").read_text())["selected_terms"]
+WORKED = json.loads((Path(__file__).parents[2] / "models" / "worked_numbers.json").read_text())["selected_terms"]
 
 
 @pytest.mark.parametrize("case", WORKED["cases"], ids=str)

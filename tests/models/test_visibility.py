@@ -12,7 +12,7 @@ import torch
 from models.parts.attention import readable
 from models.parts.visibility import PROGRAMS, Cell, NoVisibleKey, Visibility, read_mask
 
-WORKED = json.loads((Path(__file__).parents[1] / "fixtures" / "worked_numbers.json").read_text())
+WORKED = json.loads((Path(__file__).parents[2] / "models" / "worked_numbers.json").read_text())
 
 
 @pytest.mark.parametrize(

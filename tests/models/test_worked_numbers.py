@@ -14,7 +14,7 @@ from models.tasks import BOS, EOS, PAD
 from models.tasks.objective import decision_rows, pad, shift
 from models.transformer import DecoderOnly, DecoderOnlyConfig, EncoderDecoder, EncoderDecoderConfig
 
-WORKED = json.loads((Path(__file__).parents[1] / "fixtures" / "worked_numbers.json").read_text())
+WORKED = json.loads((Path(__file__).parents[2] / "models" / "worked_numbers.json").read_text())
 NAMED = {"BOS": BOS, "EOS": EOS, "PAD": PAD}
 
 

@@ -53,9 +53,16 @@ TAKING = ("/api/sessions/{session}/files/{what}", "/api/files/{token}", "/api/se
 
 def test_the_description_is_complete_and_needs_nothing_from_elsewhere(client: httpx2.Client) -> None:
     described = client.get("/openapi.json").json()
-    assert {"/healthz", "/readyz", "/api/catalogue", "/api/scenario/validate", "/api/read", "/api/visibility", *TAKING} == set(
-        described["paths"]
-    )
+    assert {
+        "/healthz",
+        "/readyz",
+        "/api/catalogue",
+        "/api/scenario/validate",
+        "/api/read",
+        "/api/visibility",
+        "/api/worked",
+        *TAKING,
+    } == set(described["paths"])
     text = json.dumps(described)
     names = set(re.findall(r'"#/components/schemas/(\w+)"', text))
     assert (
@@ -138,6 +145,13 @@ def test_a_mask_by_name(client: httpx2.Client) -> None:
     assert (found["edges"], found["longest_path"], found["path"][0][3], found["path"][0][4]) == (25, 3, 3, None)
     refused = client.post("/api/visibility", json={"preset": "prefix", "n": 3, "prefix": 9})
     assert errors(refused, 422)[0]["field"] == "prefix"
+
+
+def test_what_the_texts_print_and_what_comes_out_here(client: httpx2.Client) -> None:
+    found = {entry["name"]: entry for entry in client.get("/api/worked").json()}
+    assert all(entry["agrees"] for entry in found.values())
+    line = next(line for line in found["dot_read"]["lines"] if line["what"] == "weights")
+    assert line["printed"] != line["ours"] and line["difference"] < 5e-7
 
 
 def test_head_has_no_body_and_options_and_unknown_methods_are_refused(client: httpx2.Client) -> None:

@@ -6,7 +6,7 @@ import { examples } from "../../../assets/bench/examples.mjs";
 import { byDifference, derivatives, jacobian, read } from "../../../assets/bench/read.mjs";
 import { isBench, number, pack, pasted, resized, unpack } from "../../../assets/lib/inspect/bench.mjs";
 
-const printed = JSON.parse(readFileSync(new URL("../../fixtures/worked_numbers.json", import.meta.url), "utf8"));
+const printed = JSON.parse(readFileSync(new URL("../../../models/worked_numbers.json", import.meta.url), "utf8"));
 const named = (/** @type {string} */ id) => examples().find((e) => e.id === id).bench;
 const near = (/** @type {number[]} */ a, /** @type {number[]} */ b, /** @type {number} */ atol) => {
   assert.equal(a.length, b.length);

@@ -7,7 +7,7 @@ import test from "node:test";
 import { arithmetic } from "../../../assets/lib/inspect/arithmetic.mjs";
 import { known, request, row, taps, training, world } from "./world.mjs";
 
-const worked = JSON.parse(readFileSync(new URL("../../fixtures/worked_numbers.json", import.meta.url)));
+const worked = JSON.parse(readFileSync(new URL("../../../models/worked_numbers.json", import.meta.url)));
 
 /** A world whose current row reads as many keys as there are scores. */
 function reading(scores, hidden = []) {

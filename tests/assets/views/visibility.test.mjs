@@ -4,7 +4,7 @@ import test from "node:test";
 
 import { area, border, compile, count, equal, line, paint, programs, PROGRAMS, range, rectangles, rowNumbers, sameMasks, withMask } from "../../../assets/lib/map/visibility.mjs";
 
-const worked = JSON.parse(readFileSync(new URL("../../fixtures/worked_numbers.json", import.meta.url)));
+const worked = JSON.parse(readFileSync(new URL("../../../models/worked_numbers.json", import.meta.url)));
 const mask = (program, parameter = 0, cells = [], every = 1, global_rows = []) => ({ program, parameter, cells, every, global_rows });
 const dense = (m, queries, keys) => Array.from({ length: queries }, (_, q) => Array.from({ length: keys }, (_, k) => Number(compile(m).allows(q, k))));
 

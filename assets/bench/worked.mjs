@@ -1,0 +1,40 @@
+// @ts-check
+/** Everything that the source texts print, beside what the server's own code computes of the same. Those that are reads open on the bench. */
+
+import { h } from "../lib/dom.mjs";
+import { msg, named } from "../lib/language.mjs";
+import { figure } from "../lib/words.mjs";
+
+/** @typedef {{what: string, printed: any, ours: any, difference: number, agrees: boolean}} Line @typedef {{name: string, source: string, lines: Line[], agrees: boolean}} Entry */
+
+/** Which example of the bench an entry is. @type {Record<string, string>} */
+const READS = { dot_read: "dot_read", qkv_read: "qkv_read", weighted_read_supplied_weights: "weighted_read_0" };
+
+/** A number, a row of them, a matrix row by row. Pure. @param {any} value @returns {string} */
+export const written = (value) => (Array.isArray(value) ? (Array.isArray(value[0]) ? value.map(written).join("  |  ") : value.map(written).join(" ")) : Number.isInteger(value) ? value.toLocaleString("en") : String(Number(value.toPrecision(7))));
+
+/** @param {(id: string) => void} open */
+export async function workedNumbers(open) {
+  const dialog = h("dialog", { class: "keys worked", "aria-labelledby": "worked-title" });
+  const close = h("button", { class: "btn sm", type: "button", onclick: () => dialog.close() }, msg`Close`);
+  const place = h("div", { class: "worked-list" }, h("p", { class: "note" }, msg`being computed`));
+  dialog.append(h("div", { class: "hh" }, h("h2", { class: "h", id: "worked-title" }, msg`Worked numbers`), close), h("p", { class: "note" }, msg`Printed in the texts, and computed here by the code that the stage runs.`), place);
+  dialog.onclose = () => dialog.remove();
+  document.body.append(dialog);
+  dialog.showModal();
+  try {
+    const answer = await fetch("api/worked");
+    const found = /** @type {Entry[]} */ (await answer.json());
+    place.replaceChildren(...found.map((entry) => section(entry, READS[entry.name] ? () => { dialog.close(); open(READS[entry.name]); } : null)));
+  } catch {
+    place.replaceChildren(h("p", { class: "note" }, msg`The server was not reached. Close this and try again.`));
+  }
+}
+
+/** @param {Entry} entry @param {(() => void) | null} opens */
+function section(entry, opens) {
+  const head = h("div", { class: "hh" }, h("h3", { class: "h3 mono" }, `${entry.agrees ? "✓" : "×"} ${entry.name.replaceAll("_", " ")}`), h("span", { class: "note" }, entry.source), opens ? h("button", { class: "link small", type: "button", onclick: opens }, msg`Open on the bench`) : null);
+  const cells = (/** @type {any[]} */ l, tag = "td") => l.map((x) => h(tag, { title: String(x) }, x));
+  const rows = entry.lines.map((l) => h("tr", null, ...cells([named(l.what), written(l.printed), written(l.ours), `${figure(l.difference, 1)}${l.agrees ? "" : " ×"}`])));
+  return h("section", null, head, h("table", { class: "arith" }, h("thead", null, h("tr", null, ...cells(["", msg`printed`, msg`ours`, "|Δ|"], "th"))), h("tbody", null, rows)));
+}
