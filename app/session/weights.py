@@ -136,7 +136,7 @@ def shapes(architecture: str, config: str, task: str) -> dict[str, tuple[int, ..
 def _provenances(folder: Path) -> tuple[dict[str, Any], ...]:
     """Read the headers of a folder's checkpoints, each with the name of its file."""
     found = []
-    for path in sorted(folder.glob("*.safetensors")):
+    for path in sorted(folder.glob("*.safetensors"), key=lambda p: p.stem):  # a longer name after the one that it extends
         with safe_open(path, "pt") as file:
             made = {"file": path.name, **json.loads(file.metadata()["provenance"])}
         spec = architectures()[made["architecture"]]  # a field that is newer than the file had its default

@@ -29,13 +29,15 @@ class Repeats(Task):
     source: Vocabulary | None = None
     target: Vocabulary = Vocabulary((*SPECIALS, *SIGNS))
     presets: Sequence[Preset] = (
-        _preset("Second time", "kV3qZ8mkV3", "The last row reads the row after the first 3 and gives q. Look at layer 1."),
+        _preset(
+            "Second time", "kV3qZ8mTpkV3", "A head of layer 2 reads the row after the first 3 and gives q. With 1 layer none can."
+        ),
         _preset("First time", "kV3qZ8m", "Nothing is repeated yet: every sign that did not stand here is about as likely."),
         _preset("Far apart", "aR5tPx7LwBn2aR5", "The pair that repeats lies twelve rows apart: the same head finds it."),
-        _preset("Broken off", "kV3qZ8mkV9", "9 never stood here: no row can be found, and the choice is open again."),
+        _preset("Broken off", "kV3qZ8mTpkV9", "9 never stood here: no row can be found, and the choice is open again."),
     )
 
-    def __init__(self, segment: tuple[int, int] = (4, 15)) -> None:
+    def __init__(self, segment: tuple[int, int] = (8, 15)) -> None:
         self.segment = segment
 
     def example(self, seed: int, split: Split, index: int) -> Example:

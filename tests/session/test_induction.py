@@ -7,7 +7,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from app.session import weights
 from app.session.induction import induction
+from app.session.scenario import defaults
 from models import Inputs, Outputs
 from models.parts.tap import Tap
 from models.tasks import Example
@@ -53,3 +55,18 @@ def test_segments_are_written_twice_and_splits_share_none() -> None:
         assert example.target[:half] == example.target[half:] and len(set(example.target)) == half and 3 <= half <= 6
     assert not {e.target for e in drawn["train"]} & {e.target for e in drawn["held_out"]}
     assert TASK.tokenize("a B 3") == ["a", "B", "3"] and Example(None, ("a",)).source is None
+
+
+def test_two_layers_find_what_one_cannot() -> None:
+    """The shipped weights: the first layer reads the row before, the second the row after the sign's first place."""
+    made = {
+        c["config"]["layers"]: c["metrics"]["induction"] for c in weights.checkpoints("decoder_only") if c["task"] == "repeats"
+    }
+    assert made[2]["right"] >= 0.98 and made[2]["previous"][0] > 0.5 and made[2]["induction"][1] > 0.9
+    assert made[1]["right"] < 0.3
+    examples = [Repeats().example(5, "held_out", i) for i in range(32)]
+    for layers, low, high in ((2, 0.95, 1.0), (1, 0.0, 0.4)):
+        given = defaults("decoder_only", "repeats", config={"position": "rope", "d_ff": 64, "layers": layers})
+        model, loaded = weights.build(given, "cpu")
+        assert loaded["kind"] == "trained" and loaded["source"]["exchanged"] == {}
+        assert low <= induction(model, examples, Repeats())["right"] <= high

@@ -163,3 +163,16 @@ def test_a_checkpoint_holds_rounded_parameters_and_its_provenance() -> None:
         torch.testing.assert_close(stored.float(), values(model)[name], rtol=0, atol=0)
     length = int.from_bytes(content[:8], "little")
     assert json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["provenance"]) == made
+
+
+def test_trained_weights_stay_when_a_part_is_exchanged_and_say_so() -> None:
+    whole, _ = weights.build(scenario("decoder_only"), "cpu")
+    for parts in ({"norm_kind": "rms"}, {"residual": False}, {"position": "rope", "scaling": "yarn"}, {"sharing": "depth"}):
+        model, loaded = weights.build(scenario("decoder_only", config=parts), "cpu")
+        assert loaded["kind"] == "trained" and set(loaded["source"]["exchanged"]) == parts.keys()
+        assert all(torch.equal(value, values(whole)[name]) for name, value in values(model).items())
+
+
+def test_a_part_with_parameters_of_its_own_has_no_trained_ones() -> None:
+    for parts in ({"position": "bias"}, {"tied": False}):
+        assert weights.build(scenario("decoder_only", config=parts), "cpu")[1]["kind"] == "random"

@@ -216,7 +216,17 @@ export class Actions {
     if (task.id === this.scenario.task) return this.commands.change({ requests: [request] });
     const fitting = this.catalogue.architectures.find((/** @type {any} */ a) => a.tasks.includes(task.id));
     const architecture = this.architecture().tasks.includes(task.id) ? this.scenario.architecture : fitting.id;
-    return this.commands.change({ architecture, task: task.id, requests: [request] });
+    return this.commands.change({ architecture, task: task.id, requests: [request], ...this.variantFor(architecture, task.id) });
+  }
+
+  /** The variant that learned another task of the shown architecture, where that which is shown learned this one and not the other.
+   * @param {string} architecture @param {string} task */
+  variantFor(architecture, task) {
+    const { scenario, world } = this;
+    const shipped = this.architecture().checkpoints.filter((/** @type {any} */ c) => c.task === task);
+    const same = (/** @type {any} */ c) => Object.entries(scenario.config).every(([name, value]) => c.config[name] === value);
+    if (architecture !== scenario.architecture || world.opened.weights.kind !== "trained" || !shipped.length || shipped.some(same)) return {};
+    return { config: shipped[0].config };
   }
 
   /** The task that is set, as the catalogue has it. @returns {any} */
