@@ -223,7 +223,7 @@ export class Actions {
    * @param {string} architecture @param {string} task */
   variantFor(architecture, task) {
     const { scenario, world } = this;
-    const shipped = this.architecture().checkpoints.filter((/** @type {any} */ c) => c.task === task);
+    const shipped = (this.architecture().checkpoints ?? []).filter((/** @type {any} */ c) => c.task === task);
     const same = (/** @type {any} */ c) => Object.entries(scenario.config).every(([name, value]) => c.config[name] === value);
     if (architecture !== scenario.architecture || world.opened.weights.kind !== "trained" || !shipped.length || shipped.some(same)) return {};
     return { config: shipped[0].config };
