@@ -231,7 +231,7 @@ def reads(spec: Spec) -> str:
     if any(r.query == "t" and r.key == "s" for r in spec.relations):
         return say(BESIDE[program]) if program in BESIDE else say("{0} + whole source", say(OWN[str(program)]))
     if own and own.default.global_rows:
-        return say("a window, and global rows")
+        return say("window + global rows")
     if own:
         return say(OWN[own.default.program])
     if any(r.query == "r" for r in spec.relations):
