@@ -86,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         "--short", type=_whole(0, 1_000_000), default=0, metavar="N",
         help="a curriculum: the shortest examples alone for N updates, then in every other one (default: 0, none)",
     )  # fmt: skip
+    train.add_argument("--begin", metavar="NAME", help="a shipped checkpoint whose parameters it begins with: bahdanau.dates")
     for side in ("least", "most"):
         says = f"write the checkpoint only if a metric is at {side} X: exact=0.97, exact_by_clauses.3=0.5"
         train.add_argument(f"--at-{side}", action="append", default=[], metavar="METRIC=X", help=says)
@@ -218,7 +219,7 @@ def _train(given: argparse.Namespace) -> None:
     scenario = defaults(given.architecture, given.task, weights="random", seed=given.seed, config=config, training=training)
     wanted = required.read(given.at_least, given.at_most)
     with _writing(given.out) as out:
-        model, loss = fit.fit(scenario, given.steps, _progress(given.steps), given.short)
+        model, loss = fit.fit(scenario, given.steps, _progress(given.steps), given.short, given.begin)
         weights.round_parameters(model)
         found = measures.measure(model, architectures()[given.architecture], tasks()[given.task])
         made = {"command": _command(given), "architecture": given.architecture, "config": scenario.config, "task": given.task}
@@ -251,6 +252,7 @@ def _command(given: argparse.Namespace) -> str:
     options = ("architecture", "task", "steps", "seed", "learning_rate", "batch_size")
     words = [w for name in options for w in (f"--{name.replace('_', '-')}", str(getattr(given, name)))]
     words += ["--short", str(given.short)] if given.short else []
+    words += ["--begin", given.begin] if given.begin else []
     words += [
         w
         for name in ("set", "at_least", "at_most")

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 import torch
 from safetensors import safe_open
+from safetensors.torch import load_file
 
 from app.cli import main
+from app.session import weights
 from app.session.catalogue_view import catalogue
 
 SCENARIO: dict[str, Any] = {"requests": [{"source": ["thank", "you"]}]}
@@ -238,3 +240,16 @@ def test_the_module_runs_as_a_command_and_survives_a_reader_that_leaves(tmp_path
     root = Path(__file__).parents[1]
     done = subprocess.run(command, shell=True, cwd=root, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("{", "")
+
+
+def test_train_begins_with_what_is_shipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One update of a tiny size from shipped weights leaves them nearly as they were; another architecture's do not fit."""
+    out = tmp_path / "more.safetensors"
+    short = ["--steps", "1", "--batch-size", "1", "--learning-rate", "1e-6", "--out", str(out)]
+    assert main(["train", "--architecture", "lstmn", "--task", "dyck", "--begin", "lstmn.dyck", *short]) == 0
+    shipped, made = (load_file(path) for path in (weights.FOLDER / "lstmn.dyck.safetensors", out))
+    assert all(float((shipped[n] - made[n]).abs().max()) < 1e-3 for n in shipped)
+    assert main(["train", "--architecture", "lstmn", "--task", "dyck", "--begin", "key_value.dyck", *short]) == 2
+    assert "does not fit" in capsys.readouterr().err
+    assert main(["train", "--architecture", "lstmn", "--task", "dyck", "--begin", "nobody.dyck", *short]) == 2
+    assert "begin was given 'nobody.dyck'; allowed: bahdanau.dates" in capsys.readouterr().err

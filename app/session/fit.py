@@ -27,17 +27,24 @@ WARM_UP = 0.05  # of all steps
 
 
 def fit(
-    scenario: Scenario, steps: int, report: Callable[[int, float], None] = lambda step, loss: None, short: int = 0
+    scenario: Scenario,
+    steps: int,
+    report: Callable[[int, float], None] = lambda step, loss: None,
+    short: int = 0,
+    begin: str | None = None,
 ) -> tuple[nn.Module, float]:
     """Train the scenario's model on its task for so many updates, on the CPU. A pure function of its arguments on one machine.
 
     `report` gets (updates done, loss) after each. short: so many updates learn from the shortest examples of the task alone, and
-    of the updates after them every other one (0: none). Returns the model and the mean loss of the last updates, in nats a row.
+    of the updates after them every other one (0: none). begin: a shipped checkpoint that it begins with.
+    Returns the model and the mean loss of the last updates, in nats a row.
     """
     model, _ = weights.build(scenario, "cpu")
     parameters = list(model.parameters())
     for parameter in parameters:
         parameter.data = parameter.data.clone()
+    if begin is not None:
+        weights.begin_with(model, begin)
     optimizer = make_optimizer(scenario.training, parameters)
     task, losses = tasks()[scenario.task], []
     for step in range(steps):

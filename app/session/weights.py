@@ -20,6 +20,7 @@ from safetensors import safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
+from app.session.events import Refused
 from app.session.keyed import number
 from app.session.scenario import Scenario, defaults
 from models.catalogue import architectures, config_schema, deciding, read_config, tasks
@@ -71,6 +72,21 @@ def _share_draw(model: nn.Module, scenario: Scenario, device: torch.device | str
 def checkpoints(architecture: str) -> list[dict[str, Any]]:
     """The provenance of every checkpoint shipped for an architecture."""
     return [p for p in _provenances(FOLDER) if p["architecture"] == architecture]
+
+
+def begin_with(model: nn.Module, name: str) -> None:
+    """Give a model the parameters of a shipped checkpoint, named ARCHITECTURE.TASK; what it lacks stays as it was drawn."""
+    known = {path.stem for path in FOLDER.glob("*.safetensors")}
+    if name not in known:
+        allowed = ", ".join(sorted(known))
+        raise Refused.one("begin", name, allowed, f"begin was given {name!r}; allowed: {allowed}")
+    tensors, parameters = _tensors(FOLDER / f"{name}.safetensors", "cpu"), dict(model.named_parameters())
+    wrong = [n for n, tensor in tensors.items() if n not in parameters or parameters[n].shape != tensor.shape]
+    if wrong:
+        allowed = "a checkpoint whose parameters this model has, in their sizes"
+        raise Refused.one("begin", name, allowed, f"begin was given {name!r}, whose {wrong[0]} does not fit; allowed: {allowed}")
+    for n, tensor in tensors.items():
+        parameters[n].data = tensor.clone()
 
 
 def as_checkpoint(model: nn.Module, provenance: dict[str, Any]) -> bytes:
