@@ -17,6 +17,8 @@ import { percent, probability } from "../lib/words.mjs";
 const held = new WeakMap();
 /** Room for the names of labels and for what the path says, px; the least that so many frames have. */
 const [NAMES, SAYS, LEAST] = [54, 18, 40];
+/** Lines lower than this have no room for all their names, px. */
+const TIGHT = 8.5;
 
 /** @type {import("../lib/types").View} */
 export default {
@@ -120,8 +122,11 @@ function drawReads(g, { left, cell, strip, reads }, world) {
 function drawLabels(g, { left, cell, top, line }, world, names) {
   const color = ramp("--seq");
   const rows = read.rows(world, "s").filter(read.known).length;
-  chances(world).forEach((row, t) => row.forEach((v, i) => block(g, left + t * cell, top + order(i, names) * line, cell, line, toCss(color(v)))));
+  const all = chances(world);
+  all.forEach((row, t) => row.forEach((v, i) => block(g, left + t * cell, top + order(i, names) * line, cell, line, toCss(color(v)))));
+  const path = line < TIGHT ? new Set(bestPath(all)) : null; // where not all names have room, those on the path do
   names.forEach((name, i) => {
+    if (path && i && !path.has(i)) return;
     font(g, 540, Math.min(11, Math.max(9, line + 1)), true);
     g.fillStyle = css("--ink-2");
     g.textAlign = "right";

@@ -84,8 +84,8 @@ export function look(g, b, o) {
   lattice(g, b, cut, o.large);
   o.shares.forEach((share, key) => {
     const [x, y] = [b.x + (key % cut.columns) * wide, b.y + Math.floor(key / cut.columns) * high];
-    if (key === drawn) return edge(g, x, y, wide, high, "--d-fill", o.large ? 3 : 2);
-    if (o.large && key === o.pointed) edge(g, x, y, wide, high, "--ink", 2);
+    if (key === drawn) edge(g, x, y, wide, high, "--d-fill", o.large ? 3 : 2);
+    else if (o.large && key === o.pointed) edge(g, x, y, wide, high, "--ink", 2);
     else if (drawn === null && share >= 0.1) edge(g, x, y, wide, high, "--v-fill", o.large ? 1 + 3 * share : 1.5);
     if (o.large && wide >= 22 && share >= 0.005) number(g, share, x + wide / 2, y + high - 3);
   });

@@ -93,9 +93,9 @@ export class Drawing {
     set(this.canvas, "data-tool", tool);
   }
 
-  /** Nothing on it: a white picture, or one frame of silence. */
+  /** Nothing on it: a white picture, or as many frames of silence. */
   blank() {
-    return this.kind.what === "frames" ? blank(this.lines.length, 1) : blank(this.lines.length, this.lines[0]?.length ?? 1);
+    return blank(this.lines.length, this.lines[0]?.length ?? 1);
   }
 
   /** The numbers are others now: shown at once, and told. @param {Lines} lines */

@@ -1,0 +1,54 @@
+"""Pictures in a real browser: a digit is dragged onto one, its caption is read off its places, and labels stand over frames."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.conftest import Window
+from tests.browser.test_states import choose, table
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_digit_is_dragged_onto_the_picture_and_undone(window: Window) -> None:
+    choose(window, "show_attend_tell", "show, attend")
+    page, features = window.page, "opened.scenario.requests[0].features"
+    before = window.world(features)
+    stamp, picture = page.locator(".stamp").nth(5), page.locator("canvas.drawing")
+    stamp.scroll_into_view_if_needed()
+    stamp.drag_to(picture, target_position={"x": 160, "y": 50})
+    window.until(f"JSON.stringify(lookback.store.world.{features}) !== '{str(before).replace(' ', '')}'")
+    window.settled()
+    after = window.world(features)
+    changed = [(y, x) for y in range(24) for x in range(24) if before[y][x] != after[y][x]]
+    assert changed and all(y < 12 and x >= 12 for y, x in changed), "the upper right quarter alone"
+    window.step(2)
+    assert page.locator("#view-picture").is_visible() and not page.locator("#view-read").is_visible()
+    window.until("lookback.store.valuesOf('picture', 0).length === 1")
+    window.settled()
+    rows = table(window, "picture")["rows"]
+    assert len(rows) == len(window.tokens()) * 36
+    known = [share for row, _, _, share in rows if row == 0]
+    assert sum(known) == pytest.approx(1, abs=1e-4)
+    assert "place" in page.locator("#view-picture .looks-said").inner_text()
+    page.get_by_role("button", name="Undo", exact=True).first.click()
+    window.settled()
+    assert window.world(features) == before
+
+
+def test_labels_stand_over_frames_and_an_empty_strip_is_read(window: Window) -> None:
+    choose(window, "conformer", "conformer")
+    page = window.page
+    assert window.world("opened.scenario.phase") == "prefill"
+    window.step()
+    window.until("lookback.store.valuesOf('frames', 1).length === 1")
+    window.settled()
+    shown = table(window, "frames")
+    assert len(shown["rows"]) == len(window.world("opened.scenario.requests[0].features"))
+    assert all(sum(row[2:]) == pytest.approx(1, abs=1e-4) for row in shown["rows"])
+    assert "The best path says" in page.locator("#view-frames .looks-said").inner_text()
+    page.locator(".drawing-tools").get_by_role("button", name="Clear").click()
+    window.settled()
+    assert not any(map(any, window.world("opened.scenario.requests[0].features"))), "silence, as long as before"
+    window.step()
+    assert "The best path says" in page.locator("#view-frames .looks-said").inner_text()
