@@ -19,7 +19,7 @@ const MARK = { measured: "m", exact: "e", formula: "f" };
 /** Rows times model calls that are measured without being asked for. */
 const SMALL_ROWS = 24;
 /** Takes dozens of model calls: measured where a person asks for it. */
-const ASKED = new Set(["finite_difference"]);
+const ASKED = new Set(["finite_difference", "draw_noise"]);
 
 /** @returns {Record<string, string>} */
 const words = () => ({ pass: msg`holds`, fail: msg`fails`, pending: msg`not known yet`, does_not_apply: msg`does not apply` });

@@ -28,7 +28,7 @@ function contract(world) {
 export default {
   id: "inspector_identity",
   title: "Which parameters are one object",
-  slot: "inspector",
+  slot: "checks",
   phases: ["train", "prefill", "decode"],
   wants: () => [],
 

@@ -28,7 +28,7 @@ function shownDials(world) {
 export default {
   id: NAME,
   title: "How each pair turns",
-  slot: "inspector",
+  slot: "checks",
   phases: ["train", "prefill", "decode"],
   applies: (world) => !!turning(world),
   wants: (world) => (turning(world) ? [...read.readSelectors(world), { path: /** @type {any} */ (turning(world)).rates, index: { b: read.request(world) }, dtype: "f32" }] : []),

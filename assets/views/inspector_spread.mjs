@@ -31,7 +31,7 @@ function rows(world) {
 export default {
   id: NAME,
   title: "Mean and deviation",
-  slot: "inspector",
+  slot: "checks",
   phases: ["train", "prefill", "decode"],
   wants: (world) => (tap(world) ? [{ path: tap(world).path, index: { b: read.request(world) }, dtype: "f32" }] : []),
 

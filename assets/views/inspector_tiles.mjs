@@ -41,7 +41,7 @@ export function span(keys, index, tile) {
 export default {
   id: "inspector_tiles",
   title: "The same read in tiles",
-  slot: "inspector",
+  slot: "checks",
   phases: ["prefill", "decode"],
   applies: (world) => !!read.relation(world) && !(world.schema?.taps ?? []).some((/** @type {any} */ t) => t.path.endsWith(".spread")) && (world.schema?.taps ?? []).some((/** @type {any} */ t) => t.path.endsWith(".mixed")),
   wants: () => [],

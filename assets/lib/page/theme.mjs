@@ -11,8 +11,9 @@ export function remembered() {
   return value === "light" || value === "dark" ? value : "auto";
 }
 
-/** @param {Theme} theme @returns {"light" | "dark"} */
-export const scheme = (theme) => (theme !== "auto" ? theme : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+/** Where the system forces its colours, canvases stand on its ground: then its side counts, whatever was chosen.
+ * @param {Theme} theme @returns {"light" | "dark"} */
+export const scheme = (theme) => (theme !== "auto" && !matchMedia("(forced-colors: active)").matches ? theme : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 
 /** @param {Theme} theme */
 export function remember(theme) {
@@ -22,5 +23,5 @@ export function remember(theme) {
 /** Call back when the system changes between light and dark.
  * @param {() => void} changed */
 export function onSystemChange(changed) {
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) matchMedia(query).addEventListener("change", changed);
 }

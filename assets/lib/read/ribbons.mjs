@@ -87,7 +87,8 @@ function lengthOf(known, request) {
  * @param {World} world @returns {import("../types").Selector[]} */
 export function lengthSelectors(world) {
   const at = read.relation(world);
-  const path = at && world.look.ribbon === "value" ? read.tapsOf(world, at.info, at.layer).value : null;
+  const taps = at && world.look.ribbon === "value" ? read.tapsOf(world, at.info, at.layer) : null;
+  const path = taps?.value ? taps.values : null; // those that the read mixes: an edit of what is kept counts
   if (!at || !path) return [];
   const axes = world.schema?.taps.find((/** @type {any} */ t) => t.path === path)?.axes ?? [];
   const groups = world.moved?.sizes?.g;

@@ -97,6 +97,7 @@ export function numbers(g, s, near) {
       draw.label(g, "NaN", x + 15, y, { size: 11, mono: true, weight: 620, color: "--bad" });
     }
     const part = r.amount / s.most;
+    if (r.amount === 0 && r.weight > FAINT) beside(g, s.said(0), x, y); // read, but what it gives has no length
     if (!(part > FAINT)) continue;
     if (r.key !== s.top || part * widest(s) < 20 || Math.abs(geo.middle(r.key) - geo.middle(row)) > 5 * geo.slot) beside(g, s.said(r.amount), x, y);
     else onRibbon(g, s.said(r.amount), r.key === row ? part * widest(s) : 0, (geo.middle(r.key) + geo.middle(row)) / 2, (geo.top + geo.chip + geo.bottom) / 2);

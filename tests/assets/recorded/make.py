@@ -23,7 +23,7 @@ from app.session.scenario import defaults
 HERE = Path(__file__).parent
 SEEN = (
     Selector(path="*.weights", dtype="f32"),
-    Selector(path="*.v", dtype="f32", reduce="norm"),
+    Selector(path="*.values", dtype="f32", reduce="norm"),
     Selector(path="*logits", dtype="f16"),
 )
 FEW = (Selector(path="*.layer1.self.weights", index={"h": 0}, dtype="u8"),)  # of a long run

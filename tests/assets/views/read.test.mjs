@@ -27,7 +27,7 @@ test("weight × value: the same quantity is drawn and printed, and the widest ri
   const weight = read.readCells(w, "read");
   const { amount, most, said } = quantity(w, weight, w.values("read", 1)[0]);
   const lengths = w.values("read", 1)[0];
-  assert.equal(lengthSelectors(w)[0].path, "decoder.layer1.cross.v");
+  assert.equal(lengthSelectors(w)[0].path, "decoder.layer1.cross.values");
   for (let k = 0; k < 4; k++) near(amount(3, k), weight(3, k) * lengths.at(0, lengths.shape[1] - 1, k));
   near(most, Math.max(...[0, 1, 2, 3].map((k) => lengths.at(0, lengths.shape[1] - 1, k))));
   assert.equal(said(1.108), "1.11");
