@@ -78,6 +78,8 @@ export interface Look {
   tree: boolean;
   /** In a model with reads and states: whose states stand in the map's place; "" for none. */
   states: "" | "s" | "t";
+  /** In training: the curves of this path, or exact match by the number of clauses. */
+  chart: "curves" | "clauses";
   /** The gold alignment is drawn over the map, where one is known. */
   gold: boolean;
 }

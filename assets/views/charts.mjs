@@ -23,12 +23,13 @@ export default {
   title: "Loss and gradient norm",
   slot: "charts",
   phases: ["train"],
+  applies: (world) => world.look.chart !== "clauses" || world.opened?.scenario?.task !== "translation",
   wants: () => [],
 
-  mount(element) {
+  mount(element, context) {
     owns.set(element, { show: "loss", log: true, timer: 0, at: 0, curve: null, limit: null, drawn: false, hover: null });
     element.append(
-      h("div", { class: "ph" }, choice("show", msg`Which curve`, [["loss", msg`Loss`], ["norm", msg`Gradient norm`]]), h("span", { class: "mono curve-said", "aria-live": "off" }), h("span", { class: "sp" }), choice("log", msg`Scale`, [["lin", msg`lin`], ["log", msg`log`]])),
+      h("div", { class: "ph" }, choice("show", msg`Which curve`, [["loss", msg`Loss`], ["norm", msg`Gradient norm`]]), h("span", { class: "mono curve-said", "aria-live": "off" }), h("span", { class: "sp" }), h("button", { class: "link by-clauses", type: "button", hidden: true, title: msg`The bottleneck: exact match against the number of clauses`, onclick: () => context.look({ chart: "clauses" }) }, msg`By clauses…`), choice("log", msg`Scale`, [["lin", msg`lin`], ["log", msg`log`]])),
       h("div", { class: "plot", role: "img" }),
       h("p", { class: "legend" }, h("span", null, h("i", { class: "key-line" }), h("span")), h("span", null, h("i", { class: "key-dot" }), h("span"))),
     );
@@ -38,6 +39,7 @@ export default {
     const own = /** @type {Own} */ (owns.get(element));
     own.curve = world.curve;
     own.limit = world.opened?.scenario?.training?.clip_norm ?? null;
+    /** @type {any} */ (element.querySelector(".by-clauses")).hidden = world.opened?.scenario?.task !== "translation";
     words(element, own);
     clearTimeout(own.timer);
     const wait = own.at + PERIOD - performance.now();

@@ -21,6 +21,7 @@ const ALLOWED = {
   decision: (v) => v === "next" || v === "score",
   states: (v) => v === "" || v === "s" || v === "t",
   tree: (v) => typeof v === "boolean",
+  chart: (v) => v === "curves" || v === "clauses",
   gold: (v) => typeof v === "boolean",
   ribbon: (v) => v === "weight" || v === "value",
   op: (v) => v === null || (typeof v === "string" && v.length <= 200),
