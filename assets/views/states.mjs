@@ -12,6 +12,7 @@ import * as read from "../lib/reads.mjs";
 import { places, reserved } from "../lib/read/ribbons.mjs";
 import { bands, paint, readout, spotAt } from "../lib/states/statestrips.mjs";
 import { choice, choose, inPlace } from "../lib/states/kernels.mjs";
+import { fieldShown } from "../lib/states/fields.mjs";
 import * as tapes from "../lib/states/tapes.mjs";
 import { axis, join } from "../lib/draw/timeaxis.mjs";
 
@@ -31,7 +32,7 @@ export default {
   title: "What the state holds",
   slot: "map",
   phases: ["train", "prefill", "decode"],
-  applies: (world) => (tapes.alone(world) || tapes.inMapsPlace(world)) && !inPlace(world) && !treeShown(world),
+  applies: (world) => (tapes.alone(world) || tapes.inMapsPlace(world)) && !inPlace(world) && !treeShown(world) && !fieldShown(world),
   wants: (world) => (tapes.shown(world)?.tapes ?? []).map((t) => tapes.selector(world, t)),
 
   mount(element, context) {

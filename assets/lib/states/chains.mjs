@@ -7,6 +7,7 @@ import { delivery, summaryBox } from "./handing.mjs";
 import { msg } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { places, reserved } from "../read/ribbons.mjs";
+import { field } from "./fields.mjs";
 import * as tapes from "./tapes.mjs";
 import { axis, loop, map } from "../draw/timeaxis.mjs";
 import { probability, shown } from "../words.mjs";
@@ -17,7 +18,7 @@ import { probability, shown } from "../words.mjs";
  * @typedef {{owner: "s" | "t", at: number, rows: Place[], group: tapes.Group | null, letters: string, carried: boolean, keep: (row: number) => number, write: (row: number) => number, done: (row: number) => boolean, back: boolean, last: number}} Line */
 /** @typedef {object} Chain
  * @property {import("../draw/timeaxis.mjs").Axis} geo @property {{map: number, numbers: number, top: number, chip: number, bottom: number}} y
- * @property {Line} target @property {Line | null} source @property {ReturnType<typeof tapes.summary>} summary @property {number} window
+ * @property {Line} target @property {Line | null} source @property {ReturnType<typeof tapes.summary>} summary @property {number} window @property {Set<number> | null} backs
  * @property {number} row whose flow is shown @property {boolean} newest it is the newest one @property {string} share how probable what is decided is */
 
 /** All that the picture is made from. Pure.
@@ -37,7 +38,7 @@ export function chain(world, width, height, of) {
   const row = target.done(wanted) ? wanted : newest;
   const lead_ = read.choice(read.requestView(world));
   const y = { map: above, numbers: above + (above ? 9 : 6), top: above + (above ? 17 : 14), chip, bottom: height - chip - 16 };
-  return { geo, y, target, source, summary, window: tapes.windowSize(world), row, newest: row === newest, share: lead_ ? probability(lead_.probability, 2) : "" };
+  return { geo, y, target, source, summary, window: field(world)?.span ?? tapes.windowSize(world), backs: field(world)?.backs ?? null, row, newest: row === newest, share: lead_ ? probability(lead_.probability, 2) : "" };
 }
 
 /** @param {World} world @param {"s" | "t"} owner @param {number} at @param {ReturnType<typeof tapes.values>} of @returns {Line} */
@@ -186,7 +187,7 @@ function windowed(g, c) {
   if (row < 0) return;
   const first = Math.max(0, row - c.window + 1);
   const to = geo.middle(target.at + row);
-  for (let i = first; i <= row; i++) draw.ribbon(g, geo.middle(target.at + i), y.top + y.chip + 7, to + (i - row) * 4, y.bottom - 1, Math.max(2, geo.slot * 0.12), draw.alpha(draw.css("--v-fill"), 0.75));
+  for (let i = first; i <= row; i++) if (!c.backs || c.backs.has(row - i)) draw.ribbon(g, geo.middle(target.at + i), y.top + y.chip + 7, to + (i - row) * 4, y.bottom - 1, Math.max(2, geo.slot * 0.12), draw.alpha(draw.css("--v-fill"), 0.75));
   const [x0, x1, at] = [geo.x(target.at + first) + 2, geo.x(target.at + row + 1) - 2, y.top + y.chip + 3];
   g.strokeStyle = draw.css("--ink");
   g.lineWidth = 1.6;
