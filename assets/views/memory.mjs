@@ -23,7 +23,7 @@ export default {
   mount(element) {
     element.append(
       h("div", { class: "ph" }, h("h2", { class: "h" }, msg`What it keeps`), h("span", { class: "sub" }), h("span", { class: "sp" }),
-        h("p", { class: "note cost" }, h("span", { class: "mono" }), h("i", { class: "pv e", title: msg`exact: counted from the tensors` }), h("span"),
+        h("p", { class: "note kept-cost" }, h("span", { class: "mono" }), h("i", { class: "pv e", title: msg`exact: counted from the tensors` }), h("span"),
           h("b", { class: "mono" }), h("i", { class: "pv f", title: msg`formula: the bytes of one row in every layer` }), h("span"))),
       h("div", { class: "banks" }),
     );
