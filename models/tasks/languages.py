@@ -56,8 +56,12 @@ class Languages(Task):
     target: Vocabulary = Vocabulary(tuple(LANGUAGES.values()), ())
     objective: Objective = "class"
     presets: Sequence[Preset] = (
-        _preset("Großbritannien", "German", "Which letters give it away, and which hop reads them?"),
-        _preset("Länsi-Sahara", "Finnish", "ä is German and Finnish alike; what follows it is not."),
+        _preset(
+            "Länsi-Sahara",
+            "Finnish",
+            "ä is German and Finnish alike: do the hops weigh different places?",
+        ),
+        _preset("Großbritannien", "German", "The shipped weights say French: no hop reads the ß."),
         _preset("Nouvelle-Calédonie", "French", "Do the hops read different places of the name?"),
         _preset("Güney Kore", "Turkish", "Two words: ü, y and a final e."),
         _preset("Wyspa Bożego Narodzenia", "Polish", "Long names leave more to choose from."),
