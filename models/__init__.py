@@ -216,7 +216,8 @@ class Spec:
     "when": {other field: value} names what a field needs to mean anything.
     check: `(config) -> list of (field, given, allowed)` for what no single field can say (heads must divide the width).
     gives_up: `(config) -> which promises these parts break, with the reason`: "alone" (a request does not depend on the others),
-    "padding" (nor on padding), "cached" (prefill equals decode steps), "causal" (earlier rows do not see later ones),
+    "picked" (nor on which others go on with it), "padding" (nor on padding), "cached" (prefill equals decode steps),
+    "causal" (earlier rows do not see later ones),
     "live" (whatever is computed can change what is said), "gradient" (backward is the slope of the loss, not an estimate).
     formulas: `(config) -> how its taps are computed`, with that config's numbers; a tap without one shows none.
     phases: those of a next-token task; a task with another objective has no decode (`tasks.phases`).

@@ -103,7 +103,7 @@ def gives_up(config: BlockConfig) -> Mapping[str, str]:
     broken: dict[str, str] = {}
     if config.norm_kind == "batch":
         reason = "BatchNorm measures each place over all rows of a call, other requests and padding among them"
-        broken |= dict.fromkeys(("alone", "padding", "cached", "causal"), reason)
+        broken |= dict.fromkeys(("alone", "picked", "padding", "cached", "causal"), reason)
     if ARITHMETIC[config.mask_enters] is Multiply:
         reason = "a mask that is multiplied after the softmax leaves hidden keys, later ones and padding, in the normaliser"
         broken |= dict.fromkeys(("alone", "padding", "cached", "causal"), reason)

@@ -287,6 +287,7 @@ ALWAYS: tuple[Check, ...] = (
 
 PROMISES: dict[Check, str] = {
     requests_are_independent: "alone",
+    requests_of_a_state_can_be_picked: "picked",
     padding_changes_nothing: "padding",
     prefill_equals_decode_steps: "cached",
     earlier_logits_do_not_see_later_tokens: "causal",

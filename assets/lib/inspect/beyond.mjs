@@ -34,7 +34,7 @@ export function apart(wanted, apart) {
 /** @param {any} canvas @param {Found} found @param {string} scaling the one that is set: its line is thick */
 export function curves(canvas, found, scaling) {
   const [g, width, height] = draw.fit(canvas);
-  const [left, right, top, bottom] = [26, 82, 8, 16];
+  const [left, right, top, bottom] = [26, 104, 8, 16];
   const all = Object.entries(found.curves).filter(([, c]) => c.length);
   const most = Math.max(1e-6, ...all.flatMap(([, c]) => c.map((p) => p[1])));
   const x = (/** @type {number} */ row) => left + ((width - left - right) * row) / found.rows;
@@ -53,8 +53,12 @@ export function curves(canvas, found, scaling) {
     g.beginPath();
     curve.forEach(([row, loss], n) => (n ? g.lineTo(x(row), y(loss)) : g.moveTo(x(row), y(loss))));
     g.stroke();
+    g.beginPath();
+    g.moveTo(width - right + 4, names[i] - 3);
+    g.lineTo(width - right + 20, names[i] - 3);
+    g.stroke();
     g.setLineDash([]);
-    draw.label(g, titles()[name] ?? name, width - right + 4, names[i], { size: 10.5, weight: own ? 640 : 450, color: own ? "--ink" : "--ink-2" });
+    draw.label(g, titles()[name] ?? name, width - right + 24, names[i], { size: 10.5, weight: own ? 640 : 450, color: own ? "--ink" : "--ink-2" });
   });
 }
 
