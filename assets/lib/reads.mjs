@@ -127,10 +127,11 @@ export function focus(world) {
 export function newest(world, owner) {
   const list = rows(world, owner);
   if (owner === "r") return lastKnown(list) < 0 ? -1 : 0;
-  if (owner === "s" && (writes(world) || trainRows(world).length === 1)) return lastKnown(list);
+  const one = owner === "s" && !writes(world) && list[0]?.token === "<cls>" && known(list[0]); // it may speak for all
+  if (owner === "s" && (writes(world) || trainRows(world).length === 1)) return one ? 0 : lastKnown(list);
   if (phase(world) === "train") return hardest(world) ?? lastKnown(list);
   const row = requestView(world)?.decision_row;
-  return row === null || row === undefined || row >= list.length ? lastKnown(list) : row;
+  return row === null || row === undefined || row >= list.length ? (one ? 0 : lastKnown(list)) : row;
 }
 
 /** The training row with the largest loss among those that count, or null before the loss is known.
