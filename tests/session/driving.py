@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 import torch
 
-from app.session.commands import Command, Open, Selector
+from app.session.commands import Analyse, Change, Command, Open, Selector
 from app.session.engine import Engine
-from app.session.events import Array, Event, Moved, Piece, Values
+from app.session.events import Array, Check, Checked, Event, Moved, Piece, Values
 from app.session.scenario import defaults
 from models.catalogue import architectures
 
@@ -81,3 +83,56 @@ class Reader:
         place = tuple(slice(s, s + n) for s, n in zip(start, new.shape, strict=True))
         merged[place] = np.fmax(merged[place], new) if piece.bin > 1 else new
         self.known[key] = merged
+
+
+CAUSAL_CELL = {"relation": "target_self", "layer": None, "program": "causal", "parameter": 0}
+NO_SOURCE_2 = {
+    "relation": "cross",
+    "program": "full",
+    "cells": [{"query": q, "key": 2, "visible": False} for q in range(40)],
+}
+
+
+def masks(*several: dict[str, Any]) -> Change:
+    return Change(fields={"masks": list(several)})
+
+
+def phrase() -> dict[str, Any]:
+    return {"requests": [{"source": ["the", "black", "cat", "sleeps"], "target": ["le", "chat", "noir", "dort"]}]}
+
+
+def measured(engine: Engine, name: str) -> Check:
+    events = do(engine, Analyse(name=name))
+    return next(c for c in of(events, Checked)[-1].checks if c.id == name)
+
+
+SOURCES = [{"source": ["the", "black", "cat"]}, {"source": ["thank", "you"], "target": ["merci"]}]
+
+
+def edits(*several: dict[str, Any]) -> Change:
+    return Change(fields={"edits": list(several)})
+
+
+def value(engine: Engine, path: str, side: str = "value") -> np.ndarray:
+    """What is recorded at a tap for the first request, all rows."""
+    watch = (Selector.model_validate({"path": path, "side": side, "index": {"b": 0}, "dtype": "f32"}),)
+    return numbers(engine.keyframe(watch).pieces[0].array)[0]
+
+
+def logits(engine: Engine, request: int = 0) -> np.ndarray:
+    array = engine.moved(()).requests[request].logits
+    assert array is not None
+    return numbers(array)
+
+
+@contextmanager
+def counted(engine: Engine) -> Iterator[list[int]]:
+    """How many model calls happen inside."""
+    calls = [0]
+
+    def count(*_: object) -> None:
+        calls[0] += 1
+
+    hook = engine.learner.model.register_forward_hook(count)
+    yield calls
+    hook.remove()

@@ -1,9 +1,7 @@
-"""Edits at taps: they change what they say and nothing else, and beside what they change stands what was there without them."""
+"""Edits at taps on real runs: what they change, what stands beside it, what is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,51 +10,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from app.session import given
-from app.session.commands import Back, Change, Choose, Command, Enter, Open, Selector, Share, Step, Undo
+from app.session.commands import Change, Choose, Command, Enter, Step
 from app.session.engine import Engine
-from app.session.events import Checked, Opened, Refused, RequestView, Shared, Values
+from app.session.events import Refused, RequestView
 from app.session.methods import Policy
 from app.session.policy import divergence
-from app.session.scenario import defaults
-from models.catalogue import architectures
-from tests.session.driving import do, moved, numbers, of, opened, tokens
+from tests.session.driving import NO_SOURCE_2, SOURCES, counted, do, edits, logits, numbers, opened, value
 
-SOURCES = [{"source": ["the", "black", "cat"]}, {"source": ["thank", "you"], "target": ["merci"]}]
 HEAD_OFF = {"path": "decoder.layer0.cross.mixed", "index": [None, 1], "action": "scale", "value": 0.0}
-NO_KEY_2 = {"relation": "cross", "program": "full", "cells": [{"query": q, "key": 2, "visible": False} for q in range(40)]}
-
-
-def edits(*several: dict[str, Any]) -> Change:
-    return Change(fields={"edits": list(several)})
-
-
-def value(engine: Engine, path: str, side: str = "value") -> np.ndarray:
-    """What is recorded at a tap for the first request, all rows."""
-    watch = (Selector.model_validate({"path": path, "side": side, "index": {"b": 0}, "dtype": "f32"}),)
-    return numbers(engine.keyframe(watch).pieces[0].array)[0]
-
-
-def logits(engine: Engine, request: int = 0) -> np.ndarray:
-    array = engine.moved(()).requests[request].logits
-    assert array is not None
-    return numbers(array)
-
-
-@contextmanager
-def counted(engine: Engine) -> Iterator[list[int]]:
-    """How many model calls happen inside."""
-    calls = [0]
-
-    def count(*_: object) -> None:
-        calls[0] += 1
-
-    hook = engine.learner.model.register_forward_hook(count)
-    yield calls
-    hook.remove()
-
-
-# ---- what an edit changes
 
 
 def test_a_set_weight_changes_its_row_and_head_from_there_on_and_nothing_before() -> None:
@@ -118,11 +79,10 @@ def test_a_head_a_row_and_a_layer_are_zeroed_whenever_they_are_computed(
     assert (found[zero] == 0).all() and (value(engine, path, "unedited")[zero] != 0).any()
 
 
-# ---- what stands beside it
-
-
 @pytest.mark.parametrize("execution", ["cached", "full_prefix"])
-@pytest.mark.parametrize("change", [{"edits": [HEAD_OFF]}, {"masks": [NO_KEY_2]}, {"edits": [HEAD_OFF], "masks": [NO_KEY_2]}])
+@pytest.mark.parametrize(
+    "change", [{"edits": [HEAD_OFF]}, {"masks": [NO_SOURCE_2]}, {"edits": [HEAD_OFF], "masks": [NO_SOURCE_2]}]
+)
 def test_beside_an_edited_run_stands_the_same_run_unedited(change: dict[str, Any], execution: str) -> None:
     plain = opened(requests=[SOURCES[0]], policy={"execution": execution})
     engine = opened(requests=[SOURCES[0]], policy={"execution": execution}, **change)
@@ -213,166 +173,6 @@ def test_log_p_of_what_was_written_is_that_of_the_model_as_it_is_now() -> None:
     assert numbers(after.log_p).shape == (3,) and (numbers(after.log_p) != numbers(before.log_p)).all()
     assert after.unedited.log_probability == pytest.approx(before.log_probability, abs=1e-6)
     assert after.log_probability == pytest.approx(float(numbers(after.log_p).sum()), abs=1e-5)
-
-
-# ---- patches
-
-
-def patch(path: str, index: list[int | None], **donor: Any) -> dict[str, Any]:
-    return {"path": path, "index": index, "action": "patch", "donor": donor}
-
-
-@pytest.mark.parametrize(
-    ("path", "index"),
-    [
-        ("decoder.layer0.cross.output", [0, 2]),
-        ("decoder.layer0.cross.mixed", [0, 1, 2]),
-        ("decoder.layer0.self.weights", [0, 0, 2]),
-        ("decoder.layer0.self.keys", [0, None, 1]),
-        ("encoder.layer0.ffn.output", [0, 1]),
-    ],
-)
-@pytest.mark.parametrize("execution", ["cached", "full_prefix"])
-def test_a_patch_puts_in_what_another_moment_recorded(path: str, index: list[int | None], execution: str) -> None:
-    engine = opened(requests=[SOURCES[0]], policy={"execution": execution})
-    for token in (20, 30, 40):
-        do(engine, Choose(request=0, token=token))
-    there, at = engine.timeline.at, tuple(index[1:])
-    donor = value(engine, path)
-    for _ in range(3):
-        do(engine, Back())
-    masked = Change(fields={"masks": [NO_KEY_2, {**NO_KEY_2, "relation": "source_self"}]})
-    for command in (masked, Choose(request=0, token=50), Choose(request=0, token=60), Choose(request=0, token=70)):
-        do(engine, command)
-    place = tuple(slice(None) if i is None else i for i in at)
-    assert not np.allclose(value(engine, path)[place], donor[place], atol=1e-4)
-    do(engine, edits(patch(path, index, moment=there)))
-    np.testing.assert_allclose(value(engine, path)[place], donor[place], rtol=0, atol=1e-6)
-    carried = engine.scenario.edits[0].donor
-    assert carried is not None and len(carried.target) == 3 and not carried.masks
-    other = Engine(torch.device("cpu"))
-    file = of(do(engine, Share()), Shared)[0].file
-    do(other, Open(scenario=file["scenario"], log=tuple(file["log"])))
-    assert other.digest() == engine.digest()
-    do(engine, Undo())
-    assert not engine.scenario.edits and engine.scenario.masks
-
-
-@pytest.mark.parametrize("architecture", architectures())
-def test_a_patch_from_the_same_read_changes_nothing_at_any_tap(architecture: str) -> None:
-    engine = Engine(torch.device("cpu"))
-    do(engine, Open(scenario=defaults(architecture, weights="random").model_dump(mode="json")))
-    for _ in range(2 if "decode" in given.phases_of(engine.scenario) else 1):
-        do(engine, Step())
-    before, donor = logits(engine), {"moment": engine.timeline.at}
-    taps = [t.path for t in engine.schema.taps if t.editable]
-    for some in (taps[i : i + 64] for i in range(0, len(taps), 64)):
-        do(engine, edits(*({"path": path, "action": "patch", "donor": donor} for path in some)))
-        np.testing.assert_allclose(logits(engine), before, rtol=0, atol=1e-4)
-        beside = engine.moved(()).requests[0].unedited
-        assert beside is not None and (beside.kl or 0.0) < 1e-6
-
-
-def test_a_patch_from_another_input_takes_the_row_that_it_names() -> None:
-    donor = opened(requests=[{"source": ["thank", "you"]}])
-    do(donor, Choose(request=0, token=20))
-    word = tokens(donor)[-1]
-    engine = opened(requests=[SOURCES[0]])
-    for _ in range(3):
-        do(engine, Step())
-    path = "decoder.layer0.ffn.hidden"
-    before = value(engine, path)
-    do(engine, edits(patch(path, [0, 2], source=["thank", "you"], target=[word], row=1)))
-    after = value(engine, path)
-    np.testing.assert_allclose(after[2], value(donor, path)[1], rtol=0, atol=1e-6)
-    np.testing.assert_allclose(after[:2], before[:2], rtol=0, atol=1e-6)
-
-
-def test_a_patched_head_takes_the_rows_that_its_donor_has_and_leaves_the_others() -> None:
-    path, source = "decoder.layer0.cross.mixed", ["thank", "you"]
-    donor, engine = opened(requests=[{"source": source}]), opened(requests=[SOURCES[0]])
-    for _ in range(3):
-        do(engine, Step())
-    before = value(engine, path)
-    do(engine, edits(patch(path, [None, 1], source=source)))
-    after = value(engine, path)
-    np.testing.assert_allclose(after[1, 0], value(donor, path)[1, 0], rtol=0, atol=1e-6)
-    np.testing.assert_allclose(after[1, 1:], before[1, 1:], rtol=0, atol=1e-6)
-    np.testing.assert_array_equal(after[0], before[0])
-
-
-def test_patched_weights_are_zero_on_keys_that_the_donor_does_not_have() -> None:
-    engine = opened(requests=[SOURCES[0]])
-    do(engine, edits(patch("decoder.layer0.cross.weights", [0, 0, 0], source=["you"])))
-    np.testing.assert_allclose(value(engine, "decoder.layer0.cross.weights")[0, 0], [1, 0, 0])
-    assert next(c for c in of([engine.checked()], Checked)[0].checks if c.id == "rows_sum").status == "pass"
-
-
-def test_patches_work_in_training_and_follow_the_weights() -> None:
-    path, source = "decoder.layer0.cross.output", ["thank", "you"]
-    engine = opened(phase="train", edits=[patch(path, [1, 0], source=source)])
-    for _ in range(2):
-        do(engine, Step())
-    watch = (Selector(path=path, index={"b": 1}, dtype="f32"),)
-    patched = numbers(engine.keyframe(watch).pieces[0].array)[0, 0]
-    do(engine, Step())
-    later = numbers(engine.keyframe(watch).pieces[0].array)[0, 0]
-    assert (patched != later).any()
-    do(engine, Back())
-    np.testing.assert_array_equal(numbers(engine.keyframe(watch).pieces[0].array)[0, 0], patched)
-
-
-# ---- policies
-
-
-def test_another_policy_reads_the_same_numbers_without_a_model_call() -> None:
-    engine = opened(weights="trained", config={})
-    for _ in range(3):
-        do(engine, Step())
-    before, epoch = logits(engine), engine.epoch
-    sample = {"kind": "sample", "temperature": 3.0, "top_k": 4, "top_p": 0.9}
-    with counted(engine) as calls:
-        events = do(engine, Change(fields={"policy": sample}))
-    assert calls == [0] and engine.epoch == epoch and not of(events, Values)
-    assert of(events, Opened)[0].scenario["policy"]["top_k"] == 4
-    view = moved(events).requests[0]
-    np.testing.assert_array_equal(logits(engine), before)
-    assert 0 < sum(c.policy_probability > 0 for c in view.candidates) <= 4
-    again = Engine.restore(engine.save(), torch.device("cpu"))
-    assert again.digest() == engine.digest() and again.moved(()).requests == engine.moved(()).requests
-    do(engine, Undo())
-    assert engine.moved(()).requests[0].choice == int(before.argmax())
-
-
-def test_a_larger_limit_lets_a_request_go_on_and_a_smaller_one_ends_it() -> None:
-    engine, plain = opened(policy={"limit": 2}), opened(policy={"limit": 9})
-    for _ in range(2):
-        do(engine, Step())
-    assert engine.ended
-    do(engine, Change(fields={"policy": {"limit": 9}}))
-    do(engine, Step())
-    for _ in range(3):
-        do(plain, Step())
-    assert tokens(engine) == tokens(plain)
-    torch.testing.assert_close(engine.standing.reading.logits, plain.standing.reading.logits)  # type: ignore[union-attr]
-    do(engine, Change(fields={"policy": {"limit": 2}}))
-    assert engine.ended and engine.moved(()).requests[0].finished == "limit"
-
-
-def test_a_padded_prompt_says_what_its_padding_would_say() -> None:
-    requests = [{"target": ["the", "cat"]}, {"target": ["the", "black", "cat", "sleeps"]}]
-    engine = opened("decoder_only", requests=requests, phase="prefill")
-    do(engine, Step())
-    short, long = engine.moved(()).requests
-    watch = (Selector(path="logits", index={"b": 0}, dtype="f32"),)
-    last = numbers(engine.keyframe(watch).pieces[0].array)[0, -1]
-    assert short.unused is not None and long.unused is None
-    assert short.unused.id == int(last.argmax()) and short.unused.logit == pytest.approx(float(last.max()))
-    do(engine, Step())
-    assert engine.moved(()).requests[0].unused is None
-
-
-# ---- what is refused
 
 
 LAST = {"path": "decoder.layer0.cross.output", "action": "patch"}
