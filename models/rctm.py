@@ -62,8 +62,9 @@ class SourceModel(nn.Module):
         self.L = nn.ParameterList(nn.Parameter(torch.randn(d, i) / math.sqrt(i)) for i in widths)
 
     def forward(self, source: Rows, tap: Tap) -> Tensor:
-        """Source rows to one vector `[b, d]`; a source of one row is its own column."""
+        """Source rows to one vector `[b, d]`; a source of one row is its own column, an empty one gives zeros."""
         x = tap("token", self.token(tap("ids", source.values, "b s", "ids")), "b s d")
+        x = x if x.shape[1] else nn.functional.pad(x, (0, 0, 0, 1))  # nothing to fold: one column of zeros
         left = source.lengths
         for i, kernel in enumerate(self.K, 2):
             goes_on = left > i  # at least two columns stay: the last kernel ends the rest
@@ -71,7 +72,8 @@ class SourceModel(nn.Module):
             x, left = folded, torch.where(goes_on, left - i + 1, left)
         ends = [x[:, 0], *(convolve(x, kernel)[:, 0] for kernel in self.L[: max(0, int(left.max()) - 1)])]
         last = (left - 1).clamp(min=0)
-        return tap("summary", torch.stack(ends, 1)[torch.arange(len(x)), last], "b d", "state")
+        found = torch.stack(ends, 1)[torch.arange(len(x)), last]
+        return tap("summary", torch.where(source.lengths[:, None] > 0, found, 0.0), "b d", "state")
 
 
 def convolve(x: Tensor, kernel: Tensor) -> Tensor:
