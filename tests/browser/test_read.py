@@ -11,7 +11,7 @@ from tests.browser.conftest import Server, Window
 
 pytestmark = pytest.mark.browser
 SENTENCE = ["the", "black", "cat", "sleeps", ".", "my", "small", "dog", "eats", "and", "the", "white", "horse", "runs", "."]
-PARTS = (".say-line", ".say-note", "#view-read .read-pan", ".ribbon-switch", "#view-memory", "#view-memory .banks", ".cost")
+PARTS = (".say-line", ".say-note", "#view-read .read-pan", ".ribbon-switch", "#view-memory", "#view-memory .banks", ".kept-cost")
 FIXED = """(parts) => parts.map((part) => {
   const box = document.querySelector(part).getBoundingClientRect();
   return [part, Math.round(box.top), Math.round(box.right), Math.round(box.height)];
@@ -123,7 +123,7 @@ def test_what_one_more_token_costs_is_what_it_then_costs(window: Window) -> None
 
     window.step()
     before = kept()
-    assert "+1.0 KiB" in window.page.locator(".cost").inner_text()
+    assert "+1.0 KiB" in window.page.locator(".kept-cost").inner_text()
     window.step()
     assert kept() - before == 1024
 

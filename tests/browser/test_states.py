@@ -76,3 +76,24 @@ def test_a_number_is_locked_and_the_norms_since_its_row_are_measured(window: Win
     assert scope["products"][row] is None and scope["products"][row + 1] == pytest.approx(scope["norms"][row + 1])
     window.page.keyboard.press("Escape")
     window.until("lookback.store.world.look.lock === null && lookback.store.world.look.path === null")
+
+
+def test_one_channel_of_a_state_with_channels_and_a_kernel_in_its_place(window: Window) -> None:
+    choose(window, "s4", "s4")
+    window.step(2)
+    window.until("lookback.store.valuesOf('states', 0).length === 1")
+    window.page.get_by_role("group", name="Channel").locator("visible=true").get_by_role("button", name="Channel after").click()
+    window.until("lookback.store.world.look.head === 1 && lookback.store.valuesOf('states', 0).length === 1")
+    window.settled()
+    shown = table(window, "states")
+    state = recorded(window, 2, "layer1.state")[:, 1]
+    column = shown["columns"].index("layer1.state")
+    np.testing.assert_allclose(np.array([r[column] for r in shown["rows"]]).reshape(state.shape), state, atol=1e-4)
+    window.page.locator("#view-states").get_by_role("button", name="kernel", exact=True).click()
+    window.until("lookback.store.valuesOf('kernel', 0).length === 1")
+    assert window.page.locator("#view-kernel").is_visible() and not window.page.locator("#view-states").is_visible()
+    rows = table(window, "kernel")["rows"]
+    engine = Engine(torch.device("cpu"))
+    do(engine, Open(scenario=window.world("opened.scenario")))
+    kernel = engine.learner.model.kernels(len(rows))["layer1"][0][1].detach()  # type: ignore[operator]
+    np.testing.assert_allclose([r[2] for r in rows], kernel, atol=1e-5)
