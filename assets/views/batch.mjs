@@ -173,7 +173,7 @@ function column(g, l, x, w, ys, unit, top, on) {
   draw.chip(g, x, ys[1], w, tall, narrow ? "" : l.label, { role: "d", state: l.counts ? "known" : "padded", on: on && l.counts, size });
   bar(g, l.loss, top.loss, x, ys[2], w, unit * 1.2, "d", l.counts);
   bar(g, l.gradient, top.gradient, x, ys[3], w, unit * 1.2, "g", l.counts);
-  const reads = l.became ? fate(l.became) : l.leak ? msg`label!` : l.keys ? String(l.open) : "–";
+  const reads = l.became !== null ? (l.became ? fate(l.became) : "–") : l.leak ? msg`label!` : l.keys ? String(l.open) : "–";
   if (!narrow) draw.label(g, reads, x + w / 2, ys[4] + unit / 2, { size: 11, mono: true, align: "center", weight: l.leak ? 700 : 480, color: l.leak ? "--d" : "--ink-2" });
   form(g, l.valid ? "on" : "padded", x, ys[5], w, unit, "--ink-3");
   form(g, l.counts ? "on" : l.valid ? "off" : "padded", x, ys[6], w, unit, "--d-fill");

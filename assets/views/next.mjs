@@ -115,6 +115,7 @@ function said(element, world, view) {
   output.children[2].hidden = true;
   text(output.children[3], "");
   set(output, "title", objective(world) === "ctc" ? msg`The most probable label of each frame, repetitions taken together and blanks left out` : null);
+  line.hidden = objective(world) === "masked"; // what is right is not typed there
   text(line.firstElementChild, msg`label`);
   text(line.lastElementChild, label(world, read.request(world)) || "–");
   set(line, "title", msg`What is right, where it is known`);
@@ -251,6 +252,7 @@ function output(element, view) {
   said.children[2].hidden = !found.value;
   text(said.children[3], found.unedited ? msg`unedited ${found.unedited}` : found.covers);
   set(said, "title", msg`Probability of all that was decided, at temperature 1: ${found.covers}`);
+  line.hidden = false;
   text(line.firstElementChild, msg`log p`);
   text(line.lastElementChild, say.factorTail(view, FACTORS) || "–");
   set(line, "title", say.factorLine(view));

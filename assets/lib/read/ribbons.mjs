@@ -33,7 +33,7 @@ function hops(world, view) {
   /** @type {Place[]} */
   const rows = read.rows(world, "r").map((row) => ({ kind: kindOf(row), token: row.token, id: -1, text: null, would: null }));
   const lead = view && read.choice(view);
-  return lead ? [...rows, { kind: "next", token: shown(lead.token), id: lead.id, text: null, would: null }] : rows;
+  return lead ? [...rows, { kind: "next", token: shown(lead.token), id: -1, text: null, would: null }] : rows;
 }
 
 /** A row that was decided but not given to the model yet looks like a decision.

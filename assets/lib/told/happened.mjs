@@ -54,8 +54,8 @@ function answers(world, view) {
   const lead = read.choice(view);
   if (!lead) return view?.output && !view.answers.length && objective(world) === "masked" ? [part(msg`no word is masked`)] : [];
   const true_ = label(world, read.request(world));
-  const more = true_ ? told(parts`, labelled ${token(true_, "q")}`) : [];
-  if (objective(world) === "ctc") return told(parts`the frames say ${token(view.output.join(" ") || msg`nothing`, "d")}${more}`);
+  const more = true_ ? told(parts`, labelled ${part(true_, "q")}`) : [];
+  if (objective(world) === "ctc") return told(parts`the frames say ${part(view.output.join(" ") || msg`nothing`, "d")}${more}`);
   return told(parts`${token(lead.token, "d")} leads at ${probability(lead.probability)}${more}`);
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** The rows of a training batch: what each is given and must predict, what counts, and where its column lies. Pure but for `strip`. */
 
-import { saying, writes } from "../answers.mjs";
+import { objective, saying, writes } from "../answers.mjs";
 import * as draw from "../canvas.mjs";
 import { small } from "./curves.mjs";
 import { counted, msg } from "../language.mjs";
@@ -12,7 +12,7 @@ import { figure, number, shown } from "../words.mjs";
 
 /** gold: the token that it would have been given, where it is given the model's own. open of keys: how many keys it may read in the shown relation and layer; leak: its own label is among them.
  * @typedef {{input: string, label: string, valid: boolean, counts: boolean, loss: number | null, gradient: number | null, open: number, keys: number, leak: boolean, gold: string | null,
- * became: string, whole: boolean}} Line became: of masked tokens what was done to it; whole: it stands for its sequence */
+ * became: string | null, whole: boolean}} Line became: of masked tokens what was done to it, "" for nothing; whole: it stands for its sequence */
 
 /** What each row of the shown sequence holds.
  * @param {World} world @returns {Line[]} */
@@ -26,7 +26,7 @@ export function lines(world) {
   const whole = !writes(world) && all.length === 1; // one row stands for the sequence
   const given = whole ? read.rows(world, "s").filter(read.known) : [];
   return all.map((row, t) => ({
-    input: whole ? given.map((r) => shown(r.token)).join(" ") : shown(row.input), became: row.became ?? "", whole, label: shown(row.label), valid: row.key_valid, counts: row.counts, loss: row.loss === null ? null : number(row.loss),
+    input: whole ? given.map((r) => shown(r.token)).join(" ") : shown(row.input), became: objective(world) === "masked" ? row.became : null, whole, label: shown(row.label), valid: row.key_valid, counts: row.counts, loss: row.loss === null ? null : number(row.loss),
     gold: row.gold == null ? null : shown(row.gold), gradient: row.gradient === null ? null : number(row.gradient), keys: total,
     open: mask ? keys.reduce((n, _, k) => n + (valid[k] && mask.allows(t, k) ? 1 : 0), 0) : 0,
     leak: !!mask && !!at && at.info.key === "t" && writes(world) && row.counts && t + 1 < keys.length && valid[t + 1] && mask.allows(t, t + 1),
