@@ -18,7 +18,6 @@ from models.catalogue import architectures
 
 # nothing is shipped yet, and the page says so
 UNTRAINED = {
-    "longformer",
     "rctm",
     "residual",
     "sliding_window",
