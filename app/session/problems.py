@@ -22,17 +22,19 @@ _TYPES = {
     "none_required": "null",
 }
 _UNION_BRANCHES = ("constrained-str", "SpecialToken", "function-after")  # of a word or special token
+MOST = 24  # problems that one refusal names
 
 
 def refused(error: Exception, prefix: str = "") -> Refused:
-    """A pydantic (or JSON) error as a refusal, with one problem for each field."""
+    """A pydantic (or JSON) error as a refusal, with one problem for each field, the first `MOST` of them."""
     if not isinstance(error, ValidationError):
         return Refused.one(prefix or "scenario", None, "JSON data", f"This is not JSON data: {error}")
     found: dict[str, Problem] = {}
     for e in error.errors():
         found.setdefault(_field(e, prefix), _problem(e, prefix))
     # pydantic says some things twice: the other branch of a union, a list that is short because its items are wrong
-    return Refused(*(p for f, p in found.items() if not any(other.startswith(f"{f}.") for other in found)))
+    told = [p for f, p in found.items() if not any(other.startswith(f"{f}.") for other in found)]
+    return Refused(*told[:MOST])  # a picture of wrong numbers is wrong in each: the first ones say it
 
 
 def shorten(value: Any, limit: int = 80) -> Any:
