@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +56,7 @@ def _strip(draw: random.Random, chosen: Sequence[int]) -> Example:
     for image in chosen:
         made = np.zeros((BANDS, width := draw.randint(6, 10)))
         low = draw.randint(0, BANDS - digits.SIZE)
-        made[low : low + digits.SIZE] = _stretched(pixels[image] / digits.INK, width)
+        made[low : low + digits.SIZE] = pixels[image] / digits.INK @ _stretch(width)
         pieces += [made, np.zeros((BANDS, draw.randint(1, 3)))]
     strip = np.concatenate(pieces, 1)
     noise = np.random.default_rng(draw.getrandbits(32)).random(strip.shape) * NOISE
@@ -64,10 +65,11 @@ def _strip(draw: random.Random, chosen: Sequence[int]) -> Example:
     return Example(None, tuple(str(classes[i]) for i in chosen), (), _lines(frames))
 
 
-def _stretched(image: NDArray[np.float64], width: int) -> NDArray[np.float64]:
-    """The same lines in another number of columns, between neighbours by distance."""
+@cache
+def _stretch(width: int) -> NDArray[np.float64]:
+    """`[8, width]`: the columns of a digit to another number of columns, between neighbours by distance."""
     at = (np.arange(width) + 0.5) * digits.SIZE / width - 0.5
-    return np.stack([np.interp(at, np.arange(digits.SIZE), line) for line in image])
+    return np.stack([np.interp(at, np.arange(digits.SIZE), one) for one in np.eye(digits.SIZE)])
 
 
 def _lines(frames: NDArray[np.float64]) -> Lines:
