@@ -1,4 +1,4 @@
-"""That the contract is wide enough: a loop with a fixed-size state, an image as the source, a mask that reads forward.
+"""That the contract is wide enough: a loop with a fixed-size state, a mask that reads forward.
 
 What these changed is written in docs/decisions/0001-contract-spikes.md.
 """
@@ -16,8 +16,8 @@ from models.catalogue import architectures
 from models.parts.tap import Editor, Recorder
 from models.parts.visibility import Visibility
 from tests.models.contract import Check, checks, record
-from tests.models.world import LENGTHS, Make, World, maker
-from tests.spikes import captioner, lstm
+from tests.models.world import maker
+from tests.spikes import lstm
 
 
 @pytest.mark.parametrize("check", checks(lstm.SPEC), ids=lambda check: check.__name__)
@@ -58,36 +58,6 @@ def test_an_edit_at_one_step_changes_what_follows() -> None:
     forget = tape.records["recurrence.forget"]
     assert forget.unedited is not None and forget.unedited.shape == forget.value.shape
     assert ((forget.value != forget.unedited).flatten(2).any(-1).any(0)).nonzero().flatten().tolist() == [2]
-
-
-def with_image(make: Make) -> Make:
-    """The same worlds, their source images of 6, 8 and 4 lines; the padding holds other pixels."""
-
-    def made(dtype: torch.dtype = torch.float64, seed: int = 3) -> World:
-        pixels = torch.rand(len(LENGTHS), 8, 6, 1, generator=torch.Generator().manual_seed(9), dtype=torch.float64)
-        return replace(make(dtype, seed), source=Rows(pixels.to(dtype), torch.tensor([6, 8, 4])))
-
-    return made
-
-
-# Places are not lines: which places are real follows from the lines, and the check of masks counts rows of the source given.
-IMAGE_CHECKS = [
-    c for c in checks(captioner.SPEC) if c.__name__ not in ("reads_obey_visibility", "a_blind_row_is_refused_by_name")
-]
-
-
-@pytest.mark.parametrize("check", IMAGE_CHECKS, ids=lambda check: check.__name__)
-def test_captioner_passes_the_contract(check: Check) -> None:
-    check(with_image(maker(captioner.SPEC)))
-
-
-def test_weights_over_places_leave_padded_lines_out() -> None:
-    world = with_image(maker(captioner.SPEC))()
-    _, tape = record(lambda tap: world.call(world.target, tap=tap))
-    weights = tape.records["decoder.cross.weights"]
-    assert weights.axes == ("b", "h", "t", "s") and weights.value.shape == (3, 2, 7, 12)
-    by_line = weights.value.unflatten(-1, (4, 3)).sum(-1)  # places back to lines
-    assert (by_line[0, ..., 3:] == 0).all() and (by_line[2, ..., 2:] == 0).all() and (by_line[1] > 0).all()
 
 
 PREFIX = {"target_self": (Visibility("prefix", 3),) * 2}
