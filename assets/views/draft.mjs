@@ -23,7 +23,7 @@ export default {
   title: "Draft and verify",
   slot: "checks",
   phases: ["prefill", "decode"],
-  applies: (world) => (world.opened?.scenario?.policy?.kind ?? "greedy") === "greedy" && !!world.moved?.requests?.some((/** @type {any} */ r) => r.logits),
+  applies: (world) => world.opened?.scenario?.policy?.kind === "greedy" && world.opened?.task?.objective === "next_token",
   wants: () => [],
 
   mount(element, context) {
