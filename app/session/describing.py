@@ -18,6 +18,7 @@ from app.session.formulas import Formulas, declared
 from app.session.scenario import Scenario
 from models import AXES, State
 from models.catalogue import read_config
+from models.parts.norms import BatchNorm, RMSNorm
 from models.parts.tap import FIXED_TYPES, Tape
 from models.parts.visibility import Cell, Visibility
 from models.tasks import Features
@@ -126,7 +127,13 @@ def kernels(model: nn.Module) -> dict[str, Tensor]:
     return {f"{KERNEL}{path}": kernel for path, (kernel, _) in found.items()}
 
 
-AXES_OF = {nn.Linear: ("out", "in"), nn.Embedding: ("entry", "width"), nn.LayerNorm: ("width",)}
+AXES_OF = {
+    nn.Linear: ("out", "in"),
+    nn.Embedding: ("entry", "width"),
+    nn.LayerNorm: ("width",),
+    RMSNorm: ("width",),
+    BatchNorm: ("width",),
+}
 
 
 def parameter_axes(model: nn.Module) -> dict[str, tuple[str, ...]]:

@@ -1,7 +1,7 @@
 """How a mask enters a softmax: what makes weights of scores.
 
     additive      softmax(S + M), M = 0 or -inf: a hidden key has no part in the sum
-    multiply      softmax(S) V, V = 1 or 0: hidden keys stay in the normaliser; what is left need not sum to 1
+    multiply      softmax(S) R, R = 1 or 0: hidden keys stay in the normaliser; what is left need not sum to 1
     renormalise   the same, divided by what is left: as the first, as long as anything is left
 
 Source: 000 0x04B, 0x09 (a mask is composed before softmax). Each class makes the weights of scores `[b, h, q, k]` under a
@@ -38,7 +38,7 @@ class Additive:
 class Multiply:
     """Scores of keys that may not be read, of later rows and of padding too, still take their share of the sum."""
 
-    latex = r"\operatorname{softmax}(S) \odot V"
+    latex = r"\operatorname{softmax}(S) \odot R"
     leaks = True
 
     def weights(self, scores: Tensor, may_read: Readable, axes: str, tap: Tap) -> Tensor:
@@ -52,7 +52,7 @@ class Multiply:
 class Renormalise:
     """What hidden keys took is given back. Where the softmax left visible keys nothing (it underflows), a row reads nothing."""
 
-    latex = r"\frac{P \odot V}{\textstyle\sum_j P \odot V}"
+    latex = r"\frac{P \odot R}{\textstyle\sum_j P \odot R}"
     leaks = False
 
     def weights(self, scores: Tensor, may_read: Readable, axes: str, tap: Tap) -> Tensor:
@@ -61,7 +61,7 @@ class Renormalise:
         return tap("weights", left / left.sum(-1, keepdim=True).clamp(min=torch.finfo(left.dtype).tiny), axes, "weights")
 
     def formulas(self, at: str) -> tuple[Formula, ...]:
-        left = Formula(f"{at}.coefficients", r"C = P \odot V", "shares of the keys that may be read: they need not sum to 1")
+        left = Formula(f"{at}.coefficients", r"C = P \odot R", "shares of the keys that may be read: they need not sum to 1")
         return (*Multiply().formulas(at), left)
 
 
