@@ -60,7 +60,7 @@ export interface Look {
   /** "layer" edits the shown layer alone, "all" every layer. */
   scope: "layer" | "all";
   /** In training: what stands beside the gradient's maps, the list of parameters or the map of who may read. */
-  pane: "gradient" | "map";
+  pane: "gradient" | "map" | "time";
   theme: "auto" | "light" | "dark";
   /** The op cursor: a scope inside the current step, or null. */
   op: string | null;

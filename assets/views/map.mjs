@@ -3,13 +3,14 @@
 
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
-import { agreement, gold, goldCell } from "../lib/map/gold.mjs";
+import { drawGold, gold, goldCell } from "../lib/map/gold.mjs";
 import { drawMaskbar, maskbar, maskPanel } from "../lib/map/maskbar.mjs";
 import { edited, fillTable, mapTable, readout, reserve } from "../lib/map/maps.mjs";
 import { drawMinis, thumbBin } from "../lib/map/minis.mjs";
 import { Overview } from "../lib/draw/overview.mjs";
 import { Pane } from "../lib/map/pane.mjs";
 import { treeShown } from "../lib/next/beams.mjs";
+import { timeShown } from "../lib/training/backwards.mjs";
 import * as read from "../lib/reads.mjs";
 import { drawScale, largest, scalebar, scaleOf, weightScale } from "../lib/draw/scalebar.mjs";
 import { besideReads, inMapsPlace } from "../lib/states/tapes.mjs";
@@ -36,7 +37,7 @@ export default {
   title: "Who may read, how much is read",
   slot: "map",
   phases: ["train", "prefill", "decode"],
-  applies: (world) => world.opened?.relations.length !== 0 && !treeShown(world) && !inMapsPlace(world),
+  applies: (world) => world.opened?.relations.length !== 0 && !treeShown(world) && !timeShown(world) && !inMapsPlace(world),
 
   wants(world) {
     const at = read.relation(world);
@@ -77,7 +78,7 @@ export default {
     drawSide(stage, world, context, mode, () => again(element));
     drawScale(stage.part("scale"), world, stage.fitted, () => Math.max(...panes.map(([pane, number]) => largest(pane.world, number.shown))), () => again(element));
     for (const [pane, number] of panes) pane.prepare(pane.world, { number, scale: scaleOf(world, stage.fitted), mask: world.look.show === "mask", gold: world.look.gold ? goldCell(gold(pane.world)) : undefined });
-    drawGold(stage, world, context);
+    drawGold(stage.part("gold"), world, context, values(world).weight);
     drawMaskbar(stage.part("maskbar"), stage.part("panel"), world, context, () => inSight(stage));
     tell(stage);
     clearTimeout(stage.table);
@@ -285,19 +286,6 @@ function drawSide(stage, world, context, mode, redraw) {
   stage.overview.element.hidden = mode !== "large";
   stage.overview.forget();
   if (mode === "plain") drawMinis(stage.part("minis"), world, context, world.values("map", 2), binOf(world), weightScale(world, stage.fitted));
-}
-
-/** The gold alignment, where one is known: shown or not, and in how many rows the largest weight agrees with it. @param {Stage} stage @param {World} world @param {Context} context */
-function drawGold(stage, world, context) {
-  const line = stage.part("gold");
-  const found = gold(world);
-  line.hidden = !found;
-  if (!found) return;
-  const [box, , said] = line.children;
-  const { agree, of } = agreement(found, values(world).weight, read.rows(world, "s").length);
-  set(box, "checked", world.look.gold);
-  box.onchange = () => context.look({ gold: box.checked });
-  text(said, of ? msg`gold: ${agree} of ${of} rows agree` : msg`gold`);
 }
 
 /** An entry of the legend that is there where its form is. @param {Stage} stage @param {string} name @param {boolean} there */

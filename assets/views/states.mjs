@@ -8,6 +8,7 @@ import { measureWhenIdle } from "../lib/run/measuring.mjs";
 import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
 import { passed, stale } from "../lib/states/passing.mjs";
 import { treeShown } from "../lib/next/beams.mjs";
+import { timeShown } from "../lib/training/backwards.mjs";
 import * as read from "../lib/reads.mjs";
 import { places, reserved } from "../lib/read/ribbons.mjs";
 import { bands, paint, readout, spotAt } from "../lib/states/statestrips.mjs";
@@ -32,7 +33,7 @@ export default {
   title: "What the state holds",
   slot: "map",
   phases: ["train", "prefill", "decode"],
-  applies: (world) => (tapes.alone(world) || tapes.inMapsPlace(world)) && !inPlace(world) && !treeShown(world) && !fieldShown(world),
+  applies: (world) => (tapes.alone(world) || tapes.inMapsPlace(world)) && !inPlace(world) && !treeShown(world) && !timeShown(world) && !fieldShown(world),
   wants: (world) => (tapes.shown(world)?.tapes ?? []).map((t) => tapes.selector(world, t)),
 
   mount(element, context) {

@@ -10,6 +10,7 @@ import { msg } from "../lib/language.mjs";
 import { numbered } from "../lib/map/maps.mjs";
 import { choice, panel, printScale, show } from "../lib/draw/panels.mjs";
 import * as read from "../lib/reads.mjs";
+import { loops } from "../lib/training/backwards.mjs";
 import { alone } from "../lib/states/tapes.mjs";
 import { figure, shown } from "../lib/words.mjs";
 
@@ -43,7 +44,7 @@ export default {
     owns.set(element, { log: true, folded: new Set(), owner: "t", bars: null, largest: 0, score: 0, position: null, panels: { score, position }, run: "" });
     element.append(
       h("div", { class: "grad grad-list" },
-        h("div", { class: "ph" }, h("h2", { class: "h nowrap list-title" }, msg`Gradient norm by parameter`), choice("pane", msg`What stands below`, [["gradient", msg`By parameter`], ["map", msg`Who may read`]]), h("span", { class: "sp" }), choice("log", msg`Scale`, [["lin", msg`lin`], ["log", msg`log`]])),
+        h("div", { class: "ph" }, h("h2", { class: "h nowrap list-title" }, msg`Gradient norm by parameter`), choice("pane", msg`What stands below`, [["gradient", msg`By parameter`], ["map", msg`Who may read`], ["time", msg`Through time`]]), h("span", { class: "sp" }), choice("log", msg`Scale`, [["lin", msg`lin`], ["log", msg`log`]])),
         h("div", { class: "norm norm-head", "aria-hidden": "true" }, h("span"), h("span"), h("span", { title: msg`L2 norm of the gradient` }, "‖∂L/∂W‖"), h("span", { title: msg`how much the update moved it: the norm of its change over its own norm` }, "‖ΔW‖/‖W‖")),
         h("ul", { class: "norms", tabindex: 0, "aria-label": msg`Gradient norm by parameter, from the output back to the input` }),
         h("div", { class: "norm norm-foot" }, h("button", { class: "link", type: "button" }), h("span", { class: "mono ends" }, h("span"), h("span")), h("button", { class: "link", type: "button", title: msg`Fit the scale to what is shown` }, msg`fit`)),
@@ -56,8 +57,8 @@ export default {
   draw(element, world, context) {
     const own = /** @type {Own} */ (owns.get(element));
     const again = () => this.draw(element, world, context)?.();
-    const pane = world.look.editing ? "map" : world.look.pane;
-    set(element, "data-pane", pane);
+    const pane = world.look.editing || (world.look.pane === "time" && !loops(world)) ? "map" : world.look.pane;
+    set(element, "data-pane", pane === "time" ? "map" : pane);
     forget(own, world);
     choices(element, own, world, context, pane, again);
     const all = groups(world);
@@ -85,6 +86,7 @@ function forget(own, world) {
 
 /** @param {HTMLElement} element @param {Own} own @param {World} world @param {Context} context @param {string} pane @param {() => void} again */
 function choices(element, own, world, context, pane, again) {
+  /** @type {any} */ (element.querySelector('[data-choice="pane"] [data-value="time"]')).hidden = !loops(world);
   const source = depths(world.schema?.taps ?? [], "s").length > 0;
   text(/** @type {any} */ (element.querySelector('[data-choice="pane"] [data-value="map"]')), alone(world) ? msg`States` : msg`Who may read`);
   if (!source) own.owner = "t";

@@ -1,6 +1,8 @@
 // @ts-check
-/** The gold alignment of a sentence beside what a read does: which cells are gold, and in how many rows the largest weight lies on one. Pure. */
+/** The gold alignment of a sentence beside what a read does: which cells are gold, and in how many rows the largest weight lies on one. Pure but for `drawGold`. */
 
+import { set, text } from "../dom.mjs";
+import { msg } from "../language.mjs";
 import * as read from "../reads.mjs";
 
 /** @typedef {import("../types").World} World */
@@ -52,4 +54,17 @@ export function agreement(of, weight, keys) {
     if (linked.has(top.key)) agree += 1;
   }
   return { agree, of: rows };
+}
+
+/** The switch of the overlay, with how well the largest weights agree; hidden where no gold alignment is known.
+ * @param {any} line @param {World} world @param {import("../types").Context} context @param {(row: number, key: number) => number} weight */
+export function drawGold(line, world, context, weight) {
+  const found = gold(world);
+  line.hidden = !found;
+  if (!found) return;
+  const [box, , said] = line.children;
+  const { agree, of } = agreement(found, weight, read.rows(world, "s").length);
+  set(box, "checked", world.look.gold);
+  box.onchange = () => context.look({ gold: box.checked });
+  text(said, of ? msg`gold: ${agree} of ${of} rows agree` : msg`gold`);
 }

@@ -15,7 +15,7 @@ const ALLOWED = {
   lock: (v) => v === null || (typeof v === "object" && whole(v.row) && whole(v.key)),
   path: (v) => v === null || (typeof v === "string" && v.length <= 200),
   editing: (v) => typeof v === "boolean",
-  pane: (v) => v === "gradient" || v === "map",
+  pane: (v) => ["gradient", "map", "time"].includes(v),
   scope: (v) => v === "layer" || v === "all",
   stops: (v) => Array.isArray(v) && v.length <= MOST && v.every(isStop),
   decision: (v) => v === "next" || v === "score",
