@@ -20,7 +20,6 @@ from models.catalogue import architectures
 UNTRAINED = {
     "rctm",
     "residual",
-    "sliding_window",
     "structured",
     "t5",
     "unified",
