@@ -22,7 +22,6 @@ UNTRAINED = {
     "residual",
     "structured",
     "t5",
-    "unified",
 }
 
 SHIPPED = [("encoder_decoder", "translation"), ("decoder_only", "language_model")]
