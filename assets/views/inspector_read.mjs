@@ -108,12 +108,12 @@ function who(element, world, found) {
   list(element, said, (_, i) => `${i} ${said.length}`, (p) => h("span", { class: typeof p === "object" ? "mono c-q" : null }), (span, p) => text(span, typeof p === "object" ? p.token : String(p)));
 }
 
-/** Lines share the room of the table; where keys grow while decoding they are as low from the start as they will be.
+/** Lines, with that of the sum, share the room of the table; where keys grow while decoding they are as low from the start as they will be.
  * @param {World} world @param {Found} found */
 function lineHeight(world, found) {
   const grows = read.relation(world)?.info.key === "t" && read.phase(world) === "decode";
   const count = grows ? PLACES : found.lines.length + (found.others.count ? 1 : 0);
-  return Math.max(19, Math.min(27, Math.floor((PLACES * 19) / Math.max(1, count))));
+  return Math.max(19, Math.min(27, Math.floor(((PLACES + 1) * 19) / (count + 1))));
 }
 
 /** @param {any} element @param {World} world @param {Found} found */

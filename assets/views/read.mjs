@@ -98,7 +98,6 @@ function prepare(held, element) {
   if (held.passes) ground(p, held.passes.width, held.passes.height);
   else ground(p, held.scene?.geo.long ? held.scene.geo.width : 0);
   const { low = false, gutter: names = 0 } = held.scene?.geo ?? {};
-  set(/** @type {any} */ (element.children[1]), "data-long", held.scene?.geo.long ? "" : null);
   set(/** @type {any} */ (element.children[1]), "data-tight", names && low ? "" : null); // a long input would have no room between the names
 }
 

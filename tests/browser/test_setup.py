@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Locator
 from app.session.scenario import defaults
 from app.session.variant import variant
 from tests.browser.conftest import Server, Window
-from tests.browser.test_page import _paste, _source
+from tests.browser.helpers import paste, source_is
 
 pytestmark = pytest.mark.browser
 
@@ -80,11 +80,11 @@ def test_words_are_suggested_and_taken_with_keys_or_the_pointer(window: Window) 
     window.page.keyboard.press("ArrowDown")
     assert window.page.locator(".suggest [aria-selected=true]").inner_text() == "horse"
     window.page.keyboard.press("Enter")
-    _source(window, ["the", "black", "horse", "sleeps"])
+    source_is(window, ["the", "black", "horse", "sleeps"])
     source.get_by_role("button", name="Token 2 of 4: black").click()
     window.page.keyboard.type("whi")
     window.page.get_by_role("option", name="white").click()
-    _source(window, ["the", "white", "horse", "sleeps"])
+    source_is(window, ["the", "white", "horse", "sleeps"])
     window.until("document.querySelector('#preset-note').textContent.startsWith('Next token: ')")
 
 
@@ -92,7 +92,7 @@ def test_tokens_are_moved_with_keys_and_by_dragging(window: Window) -> None:
     source = window.page.get_by_role("group", name="Source", exact=True)
     source.get_by_role("button", name="Token 1 of 4: the").focus()
     window.page.keyboard.press("Shift+ArrowRight")
-    _source(window, ["black", "the", "cat", "sleeps"])
+    source_is(window, ["black", "the", "cat", "sleeps"])
     assert window.page.evaluate("() => document.activeElement.ariaLabel") == "Token 2 of 4: the"
     start, end = (
         _middle(source.get_by_role("button", name="Token 4 of 4")),
@@ -102,7 +102,7 @@ def test_tokens_are_moved_with_keys_and_by_dragging(window: Window) -> None:
     window.page.mouse.down()
     window.page.mouse.move(end[0] - 5, end[1], steps=4)
     window.page.mouse.up()
-    _source(window, ["sleeps", "black", "the", "cat"])
+    source_is(window, ["sleeps", "black", "the", "cat"])
 
 
 def _middle(place: Locator) -> tuple[float, float]:
@@ -123,25 +123,25 @@ BEYOND = """(field) => {
 def test_strange_words_stay_in_their_chips_and_are_named_with_the_nearest_known(window: Window) -> None:
     source = window.page.get_by_role("group", name="Source", exact=True)
     source.get_by_role("button", name="Token 4 of 4").click()
-    _paste(window, " ".join([*NASTY, "slepes"]))
-    _source(window, ["the", "black", "cat", *NASTY, "slepes"])
+    paste(window, " ".join([*NASTY, "slepes"]))
+    source_is(window, ["the", "black", "cat", *NASTY, "slepes"])
     assert window.page.locator(".chips-field").first.evaluate(BEYOND) <= 0
     assert window.page.evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
     for _ in NASTY:
         source.get_by_role("button", name="Token 4 of").focus()
         window.page.keyboard.press("Delete")
     window.page.get_by_role("button", name="Use sleeps instead of slepes").click()
-    _source(window, ["the", "black", "cat", "sleeps"])
+    source_is(window, ["the", "black", "cat", "sleeps"])
 
 
 def test_two_hundred_lines_are_refused_with_a_way_to_keep_what_fits(window: Window) -> None:
     window.page.get_by_role("button", name="Add a token: Source").click()
-    _paste(window, "the black cat sleeps .\n" * 200)
+    paste(window, "the black cat sleeps .\n" * 200)
     window.page.get_by_role("alert").filter(has_text="1004 tokens given; allowed: at most 128").wait_for()
     window.press("Keep the first 128")
     window.until("lookback.store.world.opened.scenario.requests[0].source.length === 128")
     window.page.get_by_role("button", name="Add a token: Source").click()
-    _paste(window, "a" * 501)
+    paste(window, "a" * 501)
     window.page.get_by_role("alert").filter(has_text="allowed: at most").wait_for()
 
 
@@ -165,7 +165,7 @@ def test_requests_are_added_duplicated_and_removed(window: Window) -> None:
 
 def test_the_next_example_and_another_seed_are_one_click_away(window: Window) -> None:
     window.press("The next example")
-    _source(window, ["thank", "you"])
+    source_is(window, ["thank", "you"])
     assert window.page.get_by_role("textbox", name="Scenario").input_value() == "Translation: Thank you"
     window.press("New seed")
     window.until("lookback.store.world.opened.scenario.seed !== 7")

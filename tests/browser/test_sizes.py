@@ -1,0 +1,58 @@
+"""Sizes, zoom, a phone, and a name for everything."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.conftest import Window
+
+pytestmark = pytest.mark.browser
+
+NAMELESS = """() => {
+  const named = (e) => e.ariaLabel || e.labels?.length || e.textContent.trim() || e.querySelector('[role=img][aria-label]');
+  const seen = (e) => e.checkVisibility() && !e.closest('[aria-hidden=true]') && e.getBoundingClientRect().width > 1;
+  const all = 'button, input, select, summary, a[href], canvas, [role=radio], [role=img], [tabindex="0"]';
+  return [...document.querySelectorAll(all)].filter((e) => seen(e) && !named(e)).map((e) => e.outerHTML.slice(0, 160));
+}"""
+
+
+@pytest.mark.parametrize("phase", ["decode", "prefill", "train"])
+def test_every_control_and_picture_has_a_name(window: Window, phase: str) -> None:
+    window.page.evaluate(f"() => lookback.actions.phase('{phase}')")
+    window.until(f"lookback.store.world.moved.phase === '{phase}'")
+    window.step()
+    window.settled()
+    assert window.page.evaluate(NAMELESS) == []
+
+
+def test_on_a_phone_nothing_scrolls_sideways_and_tabs_reach_everything(blank: Window) -> None:
+    blank.page.set_viewport_size({"width": 390, "height": 844})
+    blank.open()
+    sideways = "() => document.documentElement.scrollWidth - innerWidth"
+    for name, region in (("Set-up", ".setup"), ("Inspect", ".inspect"), ("Memory", "#slot-memory"), ("Stage", "#slot-next")):
+        blank.press(name)
+        assert blank.page.locator(region).is_visible()
+        assert blank.page.evaluate(sideways) <= 0, name
+    blank.page.locator("#step-phone").click()
+    blank.until("lookback.store.world.moved.step === 1")
+
+
+@pytest.mark.parametrize("size", [(1152, 720), (1029, 643), (1024, 768), (960, 600), (823, 514), (820, 1180), (480, 300)])
+def test_at_every_size_and_zoom_all_can_be_reached(blank: Window, size: tuple[int, int]) -> None:
+    blank.page.set_viewport_size({"width": size[0], "height": size[1]})
+    blank.open()
+    assert blank.page.evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
+    phone = size[0] <= 720
+    names = ["Decode", "op"]
+    controls = [blank.page.locator("#step-phone" if phone else "#step"), blank.page.locator("#play-phone" if phone else "#play")]
+    controls += [blank.page.get_by_text(n, exact=True).first for n in names] + [blank.page.locator("#rate")]
+    for control in controls:
+        control.scroll_into_view_if_needed()
+        box = control.bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= size[0]
+    canvas = blank.page.locator(".map-pan canvas")
+    canvas.scroll_into_view_if_needed()
+    shown = canvas.bounding_box()
+    assert shown and shown["height"] >= 60
+    blank.page.locator(".phone-nav" if phone else ".mini-rail").get_by_role("button", name="Inspect").click()
+    assert blank.page.locator("#slot-inspector").is_visible()
