@@ -49,7 +49,7 @@ export default {
     const names = objects(world);
     const shared = world.opened?.scenario?.config?.sharing;
     const chosen = shownPath(world)?.startsWith("parameter.");
-    const shows = names.length && (chosen || (shared && shared !== "independent") || all.some((o) => o.names.some((n) => n.name !== "head.weight")));
+    const shows = names.length && (chosen || (shared && shared !== "independent") || all.some((o) => o.names.some((n) => !/^head(\.weight)?$/.test(n.name))));
     set(element, "data-empty", shows ? null : "true");
     if (!shows) return;
     const [head, body, note] = part.children;
