@@ -21,7 +21,6 @@ UNTRAINED = {
     "rctm",
     "residual",
     "structured",
-    "t5",
 }
 
 SHIPPED = [("encoder_decoder", "translation"), ("decoder_only", "language_model")]
