@@ -28,7 +28,7 @@ export default {
 
   mount(element, context) {
     const p = pan({ role: "img" }, "backwards-pan");
-    owns.set(element, { pan: p, step: Infinity, loop: 0, of: "", found: null, world: /** @type {any} */ (null) });
+    owns.set(element, { pan: p, step: Infinity, loop: Infinity, of: "", found: null, world: /** @type {any} */ (null) });
     const step = (/** @type {number} */ by) => move(element, by);
     element.append(
       h("div", { class: "ph" }, h("h2", { class: "h nowrap" }, msg`Back through time`), h("div", { class: "seg tabs", role: "group", "aria-label": msg`Layer` }), h("span", { class: "sp" }),
@@ -54,7 +54,7 @@ export default {
     const of = `${world.moved?.train?.update} ${read.request(world)} ${found?.row}`;
     if (own.of !== of) Object.assign(own, { of, step: Infinity });
     const [head, line] = /** @type {any} */ (element.children);
-    own.loop = Math.min(own.loop, Math.max(0, (found?.loops.length ?? 1) - 1));
+    if (found) own.loop = Math.min(own.loop, Math.max(0, found.loops.length - 1));
     layers(head.children[1], own, () => element.dispatchEvent(new Event("box")));
     const loop = found?.loops[own.loop];
     text(line, !drawn ? msg`Step draws a batch; then its loop is measured.` : !loop || !found ? (doing.running ? msg`Measuring…` : msg`Not measured yet`) : time.said(found, loop, at(own)));

@@ -47,7 +47,9 @@ export function said(of, loop, at) {
   const [from, here] = [loop.signals[of.row], loop.signals[at.row]];
   const links = of.row - at.row;
   if (!here || !from) return of.truncate ? msg`Backward is at row ${at.row} ${token}: cut off. The loop is truncated after ${of.truncate} rows.` : msg`Backward is at row ${at.row} ${token}: nothing of the signal arrives.`;
-  return msg`Backward is at row ${at.row} ${token}: ${percent(here / from)} of the signal from ${of.labels[of.row]} is left after ${links} links.`;
+  const share = percent(here / from);
+  if (of.loops.length > 1) return msg`Backward is at row ${at.row} ${token}: ${share} of the signal from ${of.labels[of.row]} arrives, by all ways; the bars are this loop’s alone.`;
+  return msg`Backward is at row ${at.row} ${token}: ${share} of the signal from ${of.labels[of.row]} is left after ${links} links.`;
 }
 
 /** How high a bar is, 0 to 1, on a logarithmic scale from a thousandth to the largest bound (10 at least). @param {Loop} loop @param {number} value */
