@@ -44,8 +44,15 @@ ALIGNMENTS = ("global", "local_m", "local_p")
 class Config:
     """The stacked LSTM of the paper, small; every score and window of its section 3."""
 
-    score: str = setting("general", "Score", "how a state fits a source state", choices=LUONG_SCORES)
-    alignment: str = setting("global", "Window", "all rows, around row t, around a predicted place", choices=ALIGNMENTS)
+    score: str = setting(
+        "general",
+        "Score",
+        "location compares no pair; concat_row weighs a source row alike for every query",
+        choices=LUONG_SCORES,
+    )
+    alignment: str = setting(
+        "global", "Window", "all rows; around row t, whatever stands there; around a predicted place", choices=ALIGNMENTS
+    )
     D: int = setting(2, "Half window D", "rows to either side of the centre; sigma is D/2", low=1, high=20)
     renormalise: bool = setting(False, "Renormalise local-p", "a variant: the paper does not normalise after the envelope")
     input_feeding: bool = setting(True, "Input feeding", "the last attentional state enters the next step")
