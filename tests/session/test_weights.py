@@ -129,7 +129,8 @@ def test_a_checkpoint_is_small_and_says_how_it_was_made(architecture: str) -> No
         )
         assert made["command"].startswith("lookback train ")
         assert max(made["longest"].values()) > 0, "so that a longer text can be named"
-        assert made["loss"] > 0 and made["metrics"]["validation_loss"] > 0
+        assert made["metrics"]["validation_loss"] > 0
+        assert made["loss"] > 0 or "attention=hard" in made["command"], "a term for entropy may take the loss below 0"
 
 
 def test_every_checkpoint_keeps_the_bounds_that_it_names() -> None:
