@@ -38,7 +38,7 @@ def test_taps_are_those_of_the_model() -> None:
 def test_a_task_brings_its_words_and_presets() -> None:
     (translation,) = (t for t in catalogue()["tasks"] if t["id"] == "translation")
     assert "cat" in translation["vocabulary"]["source"] and "chat" in translation["vocabulary"]["target"]
-    assert translation["presets"][0]["source"] == ("the", "black", "cat", "sleeps")
+    assert translation["presets"][0]["source"] == ["the", "black", "cat", "sleeps"]
 
 
 def test_a_field_says_beside_which_values_it_means_something() -> None:

@@ -110,7 +110,7 @@ def _measure(run: Run, target: Rows, source: Rows | None, matrix: bool) -> dict[
 def _next(run: Run, state: Any, target: Rows) -> dict[str, Any] | None:
     """One further row with what is kept: its work and its time. None where rows do not come one by one."""
     spec = given.spec_of(run.place.scenario)
-    if "decode" not in spec.phases or target.values.shape[1] >= spec.capabilities.largest_rows:
+    if "decode" not in spec.phases or not target.values.shape[1] or target.values.shape[1] >= spec.capabilities.largest_rows:
         return None
     model: Any = run.model
     row = Inputs(_rows(target.values[:, -1:]), None, given.visibility(run.place.scenario))
