@@ -96,6 +96,6 @@ def test_a_masked_row_reaches_nothing() -> None:
 def test_in_training_it_says_why_not() -> None:
     engine = opened("decoder_only")
     list(engine.run(Enter(phase="train")))
-    with pytest.raises(Refused, match="In training nothing is chosen"):
+    with pytest.raises(Refused, match="measured in prefill or decode"):
         reach(engine)
     assert "choice_reach" in registry()

@@ -56,7 +56,7 @@ class Writer:
 def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
     """rounds: proposed, how many were kept, this model's own token; calls, tokens a call; the same text without a draft."""
     scenario = run.place.scenario
-    if run.place.phase == "train" or "decode" not in given.spec_of(scenario).phases:
+    if run.place.phase == "train" or given.task_of(scenario).objective != "next_token":
         raise Refused.one("phase", run.place.phase, "decode", "A draft is made where a text is written: enter decode.")
     allowed = drafters(scenario)
     drafter = arguments.get("drafter", allowed[0] if allowed else None)

@@ -29,7 +29,7 @@ MOST = 64  # rows that predict; a further one costs a further backward pass
 def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
     """norms: by owner of the rows that were read, `[rows that predict][rows]`; first: the number of the first that predicts."""
     scenario = run.place.scenario
-    if run.place.phase == "train" or "decode" not in given.spec_of(scenario).phases:
+    if run.place.phase == "train" or given.task_of(scenario).objective != "next_token":
         allowed = "prefill or decode of a model that writes"
         raise Refused.one("phase", run.place.phase, allowed, f"Gradient flow is measured in {allowed}.")
     model, target, source = _rows(run, arguments)
