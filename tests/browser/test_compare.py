@@ -52,11 +52,10 @@ def test_a_model_is_exchanged_added_and_removed_and_a_link_brings_it_back(compar
     steps(compare, "0,0,0")
     compare.get_by_role("button", name="Add a model").click()
     steps(compare, "0,0,0,0")
-    compare.wait_for_function("() => atob(location.hash.slice(3)).includes('luong')")
-    before = compare.url
     compare.get_by_role("button", name="Remove").first.click()
     steps(compare, "0,0,0")
-    compare.wait_for_function("before => location.href !== before", arg=before)
+    held = "JSON.parse(atob(location.hash.slice(3).replaceAll('-', '+').replaceAll('_', '/'))).models.join()"
+    compare.wait_for_function(f"() => location.hash.startsWith('#c=') && {held} === lookbackCompare.now.models.join()")
     models = compare.evaluate("() => lookbackCompare.now.models")
     compare.reload()
     compare.wait_for_function(READY)
