@@ -5,7 +5,7 @@ import { forgetTheme } from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg, parts } from "../lib/language.mjs";
 import { speak } from "../lib/page/speak.mjs";
-import { onSystemChange, remember, remembered, scheme } from "../lib/page/theme.mjs";
+import { following, onSystemChange, remember, remembered, scheme } from "../lib/page/theme.mjs";
 import { figure, percent } from "../lib/words.mjs";
 import { drawJacobian, drawScores, drawSweep } from "./drawings.mjs";
 import { examples } from "./examples.mjs";
@@ -129,8 +129,7 @@ function kind(kind) {
 }
 
 function nextTheme() {
-  const order = /** @type {import("../lib/page/theme.mjs").Theme[]} */ (["auto", "light", "dark"]);
-  remember(order[(order.indexOf(remembered()) + 1) % 3]);
+  remember(following(remembered()));
   themed();
 }
 

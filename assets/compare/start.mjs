@@ -5,7 +5,7 @@ import { forgetTheme } from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { speak } from "../lib/page/speak.mjs";
-import { onSystemChange, remember, remembered, scheme } from "../lib/page/theme.mjs";
+import { following, onSystemChange, remember, remembered, scheme } from "../lib/page/theme.mjs";
 import { nameOf, splittingOf, tokenize } from "../lib/setup/tokens.mjs";
 import { Column } from "./columns.mjs";
 import { apart, FEWEST, isComparison, MOST, pack, unpack } from "./link.mjs";
@@ -250,8 +250,7 @@ function presets() {
 }
 
 function nextTheme() {
-  const order = /** @type {import("../lib/page/theme.mjs").Theme[]} */ (["auto", "light", "dark"]);
-  remember(order[(order.indexOf(remembered()) + 1) % 3]);
+  remember(following(remembered()));
   themed();
 }
 

@@ -63,9 +63,9 @@ def _deciding(scenario: Scenario, out: Outputs, target: Rows, source: Rows | Non
 def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
     """L2 norms by owner and row, of the request's known rows; `None` for an owner whose rows never enter as vectors."""
     scenario = run.place.scenario
-    if run.place.phase == "train" or given.task_of(scenario).objective != "next_token":
-        allowed = "prefill or decode of a model that writes"
-        raise Refused.one("phase", run.place.phase, allowed, f"The reach of a choice is measured in {allowed}.")
+    if run.place.phase == "train":
+        allowed = "prefill or decode"
+        raise Refused.one("phase", "train", allowed, f"The reach of a choice is measured in {allowed}.")
     model, target, source = _rows(run, arguments)
     found: dict[str, Tensor] = {}
     request = arguments.get("request", 0)

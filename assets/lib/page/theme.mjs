@@ -15,6 +15,13 @@ export function remembered() {
  * @param {Theme} theme @returns {"light" | "dark"} */
 export const scheme = (theme) => (theme !== "auto" && !matchMedia("(forced-colors: active)").matches ? theme : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 
+/** The theme after this one, so that each click is seen. @param {Theme} theme @returns {Theme} */
+export function following(theme) {
+  /** @type {Theme[]} */
+  const all = scheme("auto") === "dark" ? ["auto", "light", "dark"] : ["auto", "dark", "light"];
+  return all[(all.indexOf(theme) + 1) % all.length];
+}
+
 /** @param {Theme} theme */
 export function remember(theme) {
   localStorage.setItem(KEY, theme);

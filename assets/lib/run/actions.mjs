@@ -5,7 +5,7 @@ import { msg } from "../language.mjs";
 import { lookAt, lookAway } from "../deck/ops.mjs";
 import { fits, label, MOST, reached, toggled } from "../deck/stops.mjs";
 import { groupsOf, owner } from "../states/tapes.mjs";
-import { remember, remembered, scheme } from "../page/theme.mjs";
+import { following, remember, remembered, scheme } from "../page/theme.mjs";
 
 /** @typedef {import("./run.mjs").Run} Run @typedef {"step" | "stage" | "op"} Unit */
 
@@ -280,9 +280,7 @@ export class Actions {
   }
 
   nextTheme() {
-    /** @type {("auto" | "light" | "dark")[]} each click is seen */
-    const all = scheme("auto") === "dark" ? ["auto", "light", "dark"] : ["auto", "dark", "light"];
-    this.theme(all[(all.indexOf(remembered()) + 1) % all.length]);
+    this.theme(following(remembered()));
   }
 
   /** @param {"auto" | "light" | "dark"} theme */
