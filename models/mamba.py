@@ -224,7 +224,9 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
         Formula("layer*.read_at", rf"{q('C_t')} = {x} {p('W')}_C^{{\top}}" if selective else q("C"), "where the state is read"),
         Formula("layer*.kept", r"\bar A_t = e^{\Delta_t A}", "how much of each number of the state stays (zero-order hold)"),
         Formula("layer*.written", rf"\Delta_t\,{x}\,{k('B_t')}", "what this row adds to the state (Euler)"),
-        Formula("layer*.state", rf"S_t = \bar A_t \odot S_{{t-1}} + \Delta_t\,{x}\,{k('B_t')}", _states(config)),
+        Formula(
+            "layer*.state", rf"S_t = \bar A_t \odot S_{{t-1}} + \Delta_t\,{x}\,{k('B_t')}", "what is carried from row to row"
+        ),
         Formula("layer*.read", rf"y_t = S_t\,{q('C_t')} + {p('D')} \odot {x}", "what this row takes out of the state"),
         Formula("layer*.gate", r"\operatorname{silu}(z_t)", "how much of the read passes, made of the row alone"),
         Formula(
@@ -237,12 +239,6 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
         Formula("parameter.*.A_log", rf"A = -e^{{{p('A')}}}", "how fast each number of the state fades"),
         *(linear("parameter.*.choose.step", r"\Delta_t", "low_t", of="the step size before softplus") if selective else ()),
     )
-
-
-def _states(config: Config) -> str:
-    if config.schedule == "loop":
-        return "what is carried from row to row"
-    return "what is carried from row to row; made in one scan, so that later rows do not see an edit of it"
 
 
 def _build(config: Config, source: int | None, target: int) -> nn.Module:

@@ -20,12 +20,13 @@ from models.parts.tap import Tap
 def scan(a: Tensor, w: Tensor, before: Tensor, tap: Tap, axes: str) -> Tensor:
     """All states at once: a, w `[b, t, ...]`, the state before the first row `[b, ...]` -> `[b, t, ...]`.
 
-    The states are made together: an edit of one at the tap is what its own row reads, and later rows do not see it.
+    Where the tap changes a state, all later ones follow from it: the rows then run one after another.
     """
     states = w
     if w.shape[1]:
         states = torch.addcmul(w, a, before[:, None]) if w.shape[1] == 1 else _Scan.apply(a, w, before)
-    return tap("state", states, axes, "state")
+    tapped = tap("state", states, axes, "state")
+    return tapped if tapped is states or torch.equal(tapped, states) else loop(a, w, before, tap, axes)
 
 
 def loop(a: Tensor, w: Tensor, before: Tensor, tap: Tap, axes: str) -> Tensor:

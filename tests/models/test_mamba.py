@@ -16,7 +16,7 @@ from models import Inputs, Rows
 from models.catalogue import read_config
 from models.mamba import SPEC, Config, Mamba
 from models.parts.scan import loop, scan
-from models.parts.tap import OFF, Recorder
+from models.parts.tap import OFF, Recorder, Step
 from tests.models.contract import record
 from tests.models.world import WORDS, maker
 
@@ -83,6 +83,31 @@ def test_scan_and_its_gradients_are_those_of_the_loop(rows: int) -> None:
         (states * torch.arange(states.numel()).view_as(states)).sum().backward()
         found.append([states, a.grad, w.grad, before.grad])  # type: ignore[list-item]
     assert_close(found[0], found[1], atol=1e-10, rtol=1e-12)
+
+
+def test_an_edited_state_is_carried_on_by_both_schedules() -> None:
+    """Row 3 of one request loses half of what it held: later rows change, earlier ones and the other request do not."""
+
+    def edit(value: Tensor, axes: tuple[str, ...], step: Step | None) -> Tensor:
+        out = value.clone()
+        if step is None:
+            out[1, 3] *= 0.5
+        elif step[1] == 3:
+            out[1] *= 0.5
+        return out
+
+    found = []
+    for schedule in ("scan", "loop"):
+        world = maker(SPEC, schedule=schedule)()
+        plain, _ = record(lambda tap, world=world: world.call(world.target, tap=tap))  # type: ignore[misc]
+        values, tape = record(lambda tap, world=world: world.call(world.target, tap=tap), {"layer0.state": edit})  # type: ignore[misc]
+        found.append((values, tape.records["layer0.state"]))
+        moved = (values - plain).abs().amax(-1)
+        assert moved[1, 3:].min() > 1e-6 and moved[1, :3].max() == 0 and moved[0].max() == 0
+    assert_close(found[0][0], found[1][0], atol=1e-12, rtol=0)
+    for scanned, looped in zip(found[0][1], found[1][1], strict=True):
+        if isinstance(scanned, Tensor):
+            assert_close(scanned, looped, atol=1e-12, rtol=0)
 
 
 @pytest.mark.parametrize("selection", ["selective", "fixed"])
