@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from models import AXES, Outputs, Rows, Spec, State
-from models.parts.select import select
+from models.parts.select import join, select, trimmed
 from models.parts.tap import FIXED_TYPES, OFF, Edit, Editor, Recorder, Tap, Tape
 from models.parts.visibility import Cell, NoVisibleKey, Visibility
 from models.tasks.objective import mean_loss, row_losses
@@ -92,6 +92,37 @@ def requests_of_a_state_can_be_picked(make: Make) -> None:
     values, later = picked.call(picked.target, select(state, rows), source=False)
     assert_close(values.values, together.values[rows], atol=1e-12, rtol=0)
     assert_close(kept(later), kept(select(after, rows)), atol=1e-12, rtol=0)
+
+
+def requests_join_and_leave(make: Make) -> None:
+    """A request that was read on its own joins two that are on their way; one leaves; each says what it says alone."""
+    world = make()
+    two, third = (_of(world, rows) for rows in ([0, 1], [2]))
+    state = two.call(two.part(0, 4))[1]
+    state = join(state, third.call(third.part(0, 2))[1])
+    going = torch.tensor([1, 2])
+    state = trimmed(select(state, going))
+    together, _ = world.call(_next(world, [(1, 4), (2, 2)]), state, source=False)
+    for i, b in enumerate(going.tolist()):
+        alone = _of(world, [b]).logits()
+        row = int(state.lengths[i])
+        assert_close(together.values[i, 0], alone[0, row], atol=1e-12, rtol=0)
+
+
+def _of(world: World, rows: list[int]) -> World:
+    """These requests alone, as wide as they need."""
+    return replace(world, target=_narrow(world.target, rows), source=world.source and _narrow(world.source, rows))
+
+
+def _narrow(rows: Rows, which: list[int]) -> Rows:
+    lengths = rows.lengths[which]
+    return Rows(rows.values[which, : int(lengths.max())], lengths)
+
+
+def _next(world: World, places: list[tuple[int, int]]) -> Rows:
+    """Of each (request, row) that one row."""
+    values = torch.stack([world.target.values[b, row : row + 1] for b, row in places])
+    return Rows(values, torch.ones(len(places), dtype=torch.int64))
 
 
 def recording_changes_nothing(make: Make) -> None:
@@ -273,6 +304,7 @@ ALWAYS: tuple[Check, ...] = (
     padding_changes_nothing,
     state_is_not_mutated,
     requests_of_a_state_can_be_picked,
+    requests_join_and_leave,
     recording_changes_nothing,
     every_editable_tap_is_live,
     axis_letters_are_known_and_typed,
@@ -288,6 +320,7 @@ ALWAYS: tuple[Check, ...] = (
 PROMISES: dict[Check, str] = {
     requests_are_independent: "alone",
     requests_of_a_state_can_be_picked: "picked",
+    requests_join_and_leave: "alone",
     padding_changes_nothing: "padding",
     prefill_equals_decode_steps: "cached",
     earlier_logits_do_not_see_later_tokens: "causal",
