@@ -10,6 +10,7 @@ import json
 import os
 import shlex
 import sys
+import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -219,11 +220,13 @@ def _train(given: argparse.Namespace) -> None:
     scenario = defaults(given.architecture, given.task, weights="random", seed=given.seed, config=config, training=training)
     wanted = required.read(given.at_least, given.at_most)
     with _writing(given.out) as out:
+        began = time.process_time()
         model, loss = fit.fit(scenario, given.steps, _progress(given.steps), given.short, given.begin)
+        seconds = round(time.process_time() - began, 1)
         weights.round_parameters(model)
         found = measures.measure(model, architectures()[given.architecture], tasks()[given.task])
         made = {"command": _command(given), "architecture": given.architecture, "config": scenario.config, "task": given.task}
-        made |= {"seed": given.seed, "steps": given.steps, "loss": loss, "metrics": found, "required": wanted}
+        made |= {"seed": given.seed, "steps": given.steps, "seconds": seconds, "loss": loss, "metrics": found, "required": wanted}
         made["longest"] = measures.longest(tasks()[given.task], given.seed, given.steps, given.batch_size)
         if short := required.missed(found, wanted):
             raise BadInput(f"{given.out} is not written: {'; '.join(short)}")

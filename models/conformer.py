@@ -27,7 +27,7 @@ from models.parts.attention import Readable, read_masks
 from models.parts.formulas import Formula, d, k, layer_norm, linear, p
 from models.parts.norms import PreNorm
 from models.parts.relative import RelativeAttention
-from models.parts.settings import setting
+from models.parts.settings import heads_share, setting
 from models.parts.stack import FeedForward, initialise
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
@@ -50,12 +50,6 @@ class Config:
     norm: str = setting(
         "layer", "Norm in the convolution", "by row, or a learned scale (batch norm at rest)", choices=("layer", "scale")
     )
-
-
-def _check(config: Config) -> list[tuple[str, Any, str]]:
-    if config.d_model % config.heads == 0:
-        return []
-    return [("heads", config.heads, f"a divisor of the model width {config.d_model}, which the heads share evenly")]
 
 
 @dataclass(frozen=True)
@@ -280,7 +274,7 @@ SPEC = Spec(
     phases=("train", "prefill"),
     tasks=("strips",),
     layers=lambda config: config.layers,
-    check=_check,
+    check=heads_share,
     capabilities=Capabilities(has_source=True, causal=False, streams=False, largest_source=FRAMES),
     formulas=_formulas,
 )

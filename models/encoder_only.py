@@ -13,7 +13,6 @@ v vocabulary entry or class.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor, nn
@@ -23,7 +22,7 @@ from models import Capabilities, Inputs, Outputs, Relation, Spec
 from models.parts import bert
 from models.parts.attention import Readable, SourceSelfAttention, read_masks
 from models.parts.formulas import Formula, linear, p
-from models.parts.settings import setting
+from models.parts.settings import heads_share
 from models.parts.stack import FeedForward, initialise
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
@@ -32,26 +31,10 @@ ROWS = 129  # <cls> and 128 tokens
 SELF = Relation("source_self", "source reads source", "s", "s", Visibility("full"), "encoder.layer{layer}.self")
 
 
-@dataclass(frozen=True)
-class Config:
-    """BERT in a size that trains in a minute."""
-
-    layers: int = setting(2, "Layers", "two are enough for one layer to use what the other wrote", low=1, high=6)
-    heads: int = setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
-    d_model: int = setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
-    d_ff: int = setting(256, "Feed-forward f", "usually four times d", choices=(32, 64, 128, 256, 512))
-
-
-def _check(config: Config) -> list[tuple[str, Any, str]]:
-    if config.d_model % config.heads == 0:
-        return []
-    return [("heads", config.heads, f"a divisor of the model width {config.d_model}, which the heads share evenly")]
-
-
 class Block(nn.Module):
     """Source rows read source rows, then feed-forward."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: bert.Sizes) -> None:
         super().__init__()
         self.self = SourceSelfAttention(config.d_model, config.heads, bert.Norm)
         self.ffn = FeedForward(config.d_model, config.d_ff, bert.Norm, "s", F.gelu)
@@ -63,7 +46,7 @@ class Block(nn.Module):
 class EncoderOnly(nn.Module):
     """words: those that may be read; says: those, or the classes."""
 
-    def __init__(self, config: Config, words: int, says: int) -> None:
+    def __init__(self, config: bert.Sizes, words: int, says: int) -> None:
         super().__init__()
         self.config, self.masked = config, words == says
         self.encoder = bert.Encoder(words, ROWS, config.d_model, (Block(config) for _ in range(config.layers)))
@@ -86,13 +69,13 @@ class EncoderOnly(nn.Module):
         return Outputs("class", self.head(x, tap)), state
 
 
-def _build(config: Config, source: Any, target: int) -> nn.Module:
+def _build(config: bert.Sizes, source: Any, target: int) -> nn.Module:
     if not isinstance(source, int):
         raise ValueError(f"source was given {source}; an encoder-only model reads words")
     return EncoderOnly(config, source, target)
 
 
-def _formulas(config: Config) -> tuple[Formula, ...]:
+def _formulas(config: bert.Sizes) -> tuple[Formula, ...]:
     return (
         *bert.embedding_formulas("encoder.embedding"),
         *bert.block_formulas(SELF, config.d_model // config.heads, kept=False),
@@ -115,13 +98,13 @@ SPEC = Spec(
     summary="BERT: every row reads all others, before and behind it, and says which word was hidden or which class the whole is.",
     inventory=("A12",),
     paper="Devlin et al. 2019, BERT: Pre-training of Deep Bidirectional Transformers, arXiv 1810.04805",
-    config=Config,
+    config=bert.Sizes,
     build=_build,
     relations=(SELF,),
     phases=("train", "prefill"),
     tasks=("masked_french", "agreement"),
     layers=lambda config: config.layers,
-    check=_check,
+    check=heads_share,
     capabilities=Capabilities(has_source=True, causal=False, streams=False, largest_source=ROWS - 1),
     formulas=_formulas,
 )

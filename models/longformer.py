@@ -16,7 +16,7 @@ v class.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -27,7 +27,7 @@ from models import Capabilities, Inputs, Outputs, Relation, Spec
 from models.parts import bert
 from models.parts.attention import KeysValues, Readable, SourceSelfAttention, read_masks
 from models.parts.formulas import Formula, k, linear, q, v
-from models.parts.settings import setting
+from models.parts.settings import heads_share, setting
 from models.parts.stack import FeedForward, initialise
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
@@ -60,12 +60,6 @@ class Config(WindowConfig):
         "of what global rows read: their own as published, or everybody's",
         choices=("separate", "shared"),
     )
-
-
-def _check(config: WindowConfig) -> list[tuple[str, Any, str]]:
-    if config.d_model % config.heads == 0:
-        return []
-    return [("heads", config.heads, f"a divisor of the model width {config.d_model}, which the heads share evenly")]
 
 
 class Shared(SourceSelfAttention):
@@ -191,8 +185,7 @@ def _gives_up(config: Config) -> Mapping[str, str]:
     return {"live": reason} if config.projections == "separate" else {}
 
 
-_CAN = Capabilities(has_source=True, causal=False, streams=False, largest_source=ROWS - 1)
-LONGFORMER = Spec(
+SPEC = Spec(
     id="longformer",
     name="Longformer",
     family="Attention",
@@ -205,26 +198,19 @@ LONGFORMER = Spec(
     phases=("train", "prefill"),
     tasks=("needle",),
     layers=lambda config: config.layers,
-    check=_check,
+    check=heads_share,
     gives_up=_gives_up,
-    capabilities=_CAN,
+    capabilities=Capabilities(has_source=True, causal=False, streams=False, largest_source=ROWS - 1),
     formulas=_formulas,
 )
-WINDOW = Spec(
+WINDOW = replace(
+    SPEC,
     id="sliding_window",
     name="Sliding window alone",
-    family="Attention",
     summary="The same encoder without a global row: what lies further than its layers reach does not exist for it.",
-    inventory=("A16",),
-    paper="Beltagy et al. 2020, Longformer: The Long-Document Transformer, arXiv 2004.05150",
     config=WindowConfig,
     build=lambda config, source, target: _build(config, ALONE, source, target),
     relations=(ALONE,),
-    phases=("train", "prefill"),
-    tasks=("needle",),
-    layers=lambda config: config.layers,
-    check=_check,
-    capabilities=_CAN,
-    formulas=_formulas,
+    gives_up=lambda config: {},
 )
-SPECS = (LONGFORMER, WINDOW)
+SPECS = (SPEC, WINDOW)

@@ -68,18 +68,24 @@ class SourceModel(nn.Module):
         left = source.lengths
         for i, kernel in enumerate(self.K, 2):
             goes_on = left > i  # at least two columns stay: the last kernel ends the rest
+            if not goes_on.any():
+                break
             folded = tap(f"columns{i}", torch.where(goes_on[:, None, None], convolve(x, kernel), x), "b s d")
             x, left = folded, torch.where(goes_on, left - i + 1, left)
-        ends = [x[:, 0], *(convolve(x, kernel)[:, 0] for kernel in self.L[: max(0, int(left.max()) - 1)])]
+        ends = [x[:, 0], *(convolve(x[:, :m], self.L[m - 2])[:, 0] for m in range(2, int(left.max()) + 1))]
         last = (left - 1).clamp(min=0)
         found = torch.stack(ends, 1)[torch.arange(len(x)), last]
         return tap("summary", torch.where(source.lengths[:, None] > 0, found, 0.0), "b d", "state")
 
 
 def convolve(x: Tensor, kernel: Tensor) -> Tensor:
-    """`[b, s, d]` with one kernel `[d, i]` for each place: column a from columns a to a + i - 1; the last i - 1 are of no use."""
+    """`[b, s, d]` with one kernel `[d, i]` for each place: column a from columns a to a + i - 1 (past the end: 0)."""
+    count = x.shape[1]
     padded = nn.functional.pad(x, (0, 0, 0, kernel.shape[1] - 1))
-    return torch.sigmoid((padded.unfold(1, kernel.shape[1], 1) * kernel).sum(-1))
+    total = torch.zeros_like(x)
+    for j in range(kernel.shape[1]):  # a kernel is narrow, and a window unfolded would be as many times the memory
+        total = total + padded[:, j : j + count] * kernel[:, j]
+    return torch.sigmoid(total)
 
 
 class RCTM(nn.Module):

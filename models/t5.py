@@ -36,7 +36,7 @@ from models.parts.formulas import Formula, p
 from models.parts.norms import RMSNorm, norm_of
 from models.parts.places import RelativeBias
 from models.parts.rows import Joining
-from models.parts.settings import setting
+from models.parts.settings import heads_share, setting
 from models.parts.stack import Embedding, Stack, initialise
 from models.parts.tap import Tap
 from models.transformer import CROSS, SOURCE_ROWS, SOURCE_SELF, TARGET_ROWS, TARGET_SELF, EncoderDecoder
@@ -57,12 +57,6 @@ class Config:
     feed_forward: str = setting("relu", "Feed-forward", "T5, or the gated one of T5 1.1", choices=("relu", "gated_gelu"))
     buckets: int = setting(16, "Buckets", "numbers that a head learns for distances", choices=(8, 16, 32))
     tied: bool = setting(True, "Tied head", "one matrix reads tokens in and scores them on the way out")
-
-
-def _check(config: Config) -> list[tuple[str, Any, str]]:
-    if config.d_model % config.heads == 0:
-        return []
-    return [("heads", config.heads, f"a divisor of the model width {config.d_model}, which the heads share evenly")]
 
 
 class Tokens(Embedding):
@@ -240,7 +234,7 @@ SPEC = Spec(
     phases=("train", "prefill", "decode"),
     tasks=("text_to_text",),
     layers=lambda config: config.layers,
-    check=_check,
+    check=heads_share,
     capabilities=Capabilities(has_source=True, largest_rows=TARGET_ROWS, largest_source=SOURCE_ROWS),
     formulas=_formulas,
 )

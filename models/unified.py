@@ -22,7 +22,6 @@ f feed-forward width, v vocabulary entry.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -32,7 +31,7 @@ from models.parts import bert
 from models.parts.attention import KeysValues, read_masks
 from models.parts.formulas import Formula
 from models.parts.rows import Joining, joining
-from models.parts.settings import setting
+from models.parts.settings import heads_share
 from models.parts.stack import initialise
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
@@ -40,22 +39,6 @@ from models.tasks.one_stream import SEPARATOR
 
 ROWS = 257  # <bos> and 256 tokens of source and target together
 STREAM = Relation("target_self", "the stream reads itself", "t", "t", Visibility("source_target"), "decoder.layer{layer}.self")
-
-
-@dataclass(frozen=True)
-class Config:
-    """BERT's block in a size that trains in a minute."""
-
-    layers: int = setting(2, "Layers", "two are enough for one layer to use what the other wrote", low=1, high=6)
-    heads: int = setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
-    d_model: int = setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
-    d_ff: int = setting(256, "Feed-forward f", "usually four times d", choices=(32, 64, 128, 256, 512))
-
-
-def _check(config: Config) -> list[tuple[str, Any, str]]:
-    if config.d_model % config.heads == 0:
-        return []
-    return [("heads", config.heads, f"a divisor of the model width {config.d_model}, which the heads share evenly")]
 
 
 @dataclass(frozen=True)
@@ -84,7 +67,7 @@ def border(ids: Tensor, join: Joining, before: Tensor) -> Tensor:
 class Decoder(nn.Module):
     """An embedding and blocks layer0, layer1, ..."""
 
-    def __init__(self, config: Config, vocabulary: int) -> None:
+    def __init__(self, config: bert.Sizes, vocabulary: int) -> None:
         super().__init__()
         self.embedding = bert.Embedding(vocabulary, ROWS, config.d_model)
         for i in range(config.layers):
@@ -94,7 +77,7 @@ class Decoder(nn.Module):
 class Unified(nn.Module):
     """Every row predicts the next token from itself and what it may read."""
 
-    def __init__(self, config: Config, vocabulary: int) -> None:
+    def __init__(self, config: bert.Sizes, vocabulary: int) -> None:
         super().__init__()
         self.config, self.vocabulary = config, vocabulary
         self.decoder, self.head = Decoder(config, vocabulary), bert.Head(config.d_model, vocabulary)
@@ -121,7 +104,7 @@ class Unified(nn.Module):
         return Outputs("next_token", logits), StreamState(join.lengths, ends, tuple(layers))
 
 
-def _formulas(config: Config) -> tuple[Formula, ...]:
+def _formulas(config: bert.Sizes) -> tuple[Formula, ...]:
     return (
         *bert.embedding_formulas("decoder.embedding"),
         *bert.block_formulas(STREAM, config.d_model // config.heads, kept=True),
@@ -136,13 +119,13 @@ SPEC = Spec(
     summary="One stack over one stream of source and target: the mask alone makes it BERT, GPT, a prefix LM or a translator.",
     inventory=("A14",),
     paper="Dong et al. 2019, Unified Language Model Pre-training (UniLM), arXiv 1905.03197",
-    config=Config,
+    config=bert.Sizes,
     build=lambda config, source, target: Unified(config, target),
     relations=(STREAM,),
     phases=("train", "prefill", "decode"),
     tasks=("one_stream",),
     layers=lambda config: config.layers,
-    check=_check,
+    check=heads_share,
     capabilities=Capabilities(causal=False, largest_rows=ROWS),
     formulas=_formulas,
 )

@@ -1,9 +1,9 @@
 """Where a model's parameters come from: a shipped checkpoint, or a seeded draw.
 
 A checkpoint is `models/checkpoints/<architecture>.<task>.safetensors`: parameters in fp16, and as `provenance` in the file's
-metadata how it was made (JSON: command, architecture, config, task, seed, steps, loss, metrics, longest: the most words of a
-sentence). It is read once a process and device; all models built from it share its tensors, and so do models of the same draw:
-whoever trains copies them first. Several of an architecture and task have a name more: `....<name>.safetensors`.
+metadata how it was made (JSON: command, architecture, config, task, seed, steps, seconds of CPU, loss, metrics, longest: the
+most words of a sentence). It is read once a process and device; all models built from it share its tensors, and so do models of
+the same draw: whoever trains copies them first. Several of an architecture and task have a name more: `....<name>.safetensors`.
 """
 
 from __future__ import annotations

@@ -21,10 +21,21 @@ from models.parts.attention import KeysValues, Readable, TargetSelfAttention
 from models.parts.formulas import Formula, layer_norm, linear, p
 from models.parts.norms import Post
 from models.parts.rows import Joining
+from models.parts.settings import setting
 from models.parts.stack import FeedForward, feed_forward_formulas
 from models.parts.tap import Tap
 
 EPS = 1e-12
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """BERT in a size that trains in a minute."""
+
+    layers: int = setting(2, "Layers", "two are enough for one layer to use what the other wrote", low=1, high=6)
+    heads: int = setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
+    d_model: int = setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
+    d_ff: int = setting(256, "Feed-forward f", "usually four times d", choices=(32, 64, 128, 256, 512))
 
 
 class Norm(Post, nn.LayerNorm):

@@ -20,7 +20,7 @@ from models.parts.norms import KINDS, Norm, norm_of
 from models.parts.places import PAIRS, Nowhere, RelativeBias, Rotary
 from models.parts.positions import POSITIONS
 from models.parts.rates import NTK, SCALINGS
-from models.parts.settings import setting
+from models.parts.settings import heads_share, setting
 
 part = partial(setting, same_weights=True)
 ROPE = {"position": "rope"}
@@ -54,8 +54,8 @@ class BlockConfig:
 
 def check(config: BlockConfig) -> list[tuple[str, Any, str]]:
     """What no single field can say."""
-    if config.d_model % config.heads:
-        return [("heads", config.heads, f"a divisor of the model width {config.d_model}, which the heads share evenly")]
+    if uneven := heads_share(config):
+        return uneven
     width = config.d_model // config.heads
     if config.position != "rope":
         return []

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import field, fields
-from typing import Any
+from typing import Any, Protocol
 
 GRU = {"cell": "gru"}  # `when` of a field that only this cell has
+
+
+class Headed(Protocol):
+    """A Config with heads that share its width."""
+
+    @property
+    def heads(self) -> int: ...
+
+    @property
+    def d_model(self) -> int: ...
 
 
 def setting(default: Any, title: str, why: str, **allowed: Any) -> Any:
@@ -18,3 +28,10 @@ def default(config: type, name: str, value: Any) -> Any:
     """A field of a Config that this one is made from, with another default."""
     inherited = next(f for f in fields(config) if f.name == name)
     return field(default=value, metadata=inherited.metadata)
+
+
+def heads_share(config: Headed) -> list[tuple[str, Any, str]]:
+    """A Spec's check: the heads share the width evenly."""
+    if config.d_model % config.heads == 0:
+        return []
+    return [("heads", config.heads, f"a divisor of the model width {config.d_model}, which the heads share evenly")]

@@ -12,10 +12,10 @@ from torch.testing import assert_close
 from models import Inputs, Rows
 from models.longformer import ALONE, GLOBAL, Config, Longformer
 from models.parts.attention import KeysValues, SourceSelfAttention, readable
+from models.parts.bert import Sizes
 from models.parts.norms import PreNorm
 from models.parts.tap import Recorder
 from models.parts.visibility import Cell, NoVisibleKey, Visibility
-from models.unified import Config as UnifiedConfig
 from models.unified import Unified
 
 SEEDS = st.integers(0, 100_000)
@@ -98,7 +98,7 @@ def test_whatever_a_person_masks_a_model_obeys(seen: Visibility, cells: list[Cel
 def _model(which: str) -> torch.nn.Module:
     match which:
         case "unified":
-            return Unified(UnifiedConfig(), 20)
+            return Unified(Sizes(), 20)
         case "longformer":
             return Longformer(Config(), GLOBAL, 20, 3)
     return Longformer(Config(projections="shared"), ALONE, 20, 3)

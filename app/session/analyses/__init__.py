@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import nn
@@ -25,7 +25,7 @@ from app.session.reading import listening
 from app.session.standing import load, parameters_before
 from app.session.timeline import Place
 from app.session.updating import Update
-from models import Inputs
+from models import Inputs, Rows
 from models.parts.tap import Tape
 from models.tasks.objective import pad
 
@@ -97,13 +97,42 @@ def known(run: Run) -> Tape:
     return tape.finish()
 
 
-def whole(arguments: dict[str, Any], name: str, low: int, high: int, default: int) -> int:
-    """A whole-number argument, or Refused with its range."""
-    value = arguments.get(name, default)
+def one_request(run: Run, arguments: dict[str, Any], name: str) -> tuple[nn.Module, Rows, Rows | None]:
+    """For the analysis `name`: the model, and the known target and source rows of one request, alone, so that nothing is padding.
+    In training those of one sequence of the batch, with the parameters that its update began with."""
+    if run.place.phase == "train":
+        update = run.update
+        if update is None or update.lesson is None or run.before is None:
+            allowed = "an update with its batch"
+            raise Refused.one("name", name, allowed, "In training a state is read once the batch is drawn. Step there.")
+        request = whole(arguments, "request", 0, len(update.examples) - 1, 0)
+        source = update.lesson.source
+        return run.before(), _alone(update.lesson.inputs, request), None if source is None else _alone(source, request)
+    scenario = run.place.scenario
+    prompts, source = given.prompts(scenario), given.source_rows(scenario)
+    request = whole(arguments, "request", 0, len(prompts) - 1, 0)
+    written = run.place.written[request].read(run.place.decided) if run.place.written else ()
+    target = pad([[*prompts[request], *written]]).to(run.device)
+    return run.model, target, None if source is None else _alone(source.to(run.device), request)
+
+
+def _alone(rows: Rows, request: int) -> Rows:
+    length = rows.lengths[request : request + 1]
+    return Rows(rows.values[request : request + 1, : int(length)], length)
+
+
+Default = TypeVar("Default", int, None)
+
+
+def whole(arguments: dict[str, Any], name: str, low: int, high: int, default: Default) -> int | Default:
+    """A whole-number argument, or Refused with its range; left out or null, the default."""
+    value = arguments.get(name)
+    if value is None:
+        return default
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         allowed = f"a whole number from {low} to {high}"
         raise Refused.one(f"arguments.{name}", value, allowed, f"{name} was given {value!r}; allowed: {allowed}")
-    return value
+    return int(value)
 
 
 def _before(engine: Engine) -> nn.Module:

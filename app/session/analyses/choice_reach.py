@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 
 from app.session import given
-from app.session.analyses import Result, Run
-from app.session.analyses.state_jacobian import _rows, _whole
+from app.session.analyses import Result, Run, one_request, whole
 from app.session.events import Check, Refused
 from app.session.reading import listening
 from app.session.scenario import Scenario
@@ -66,14 +65,14 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     if run.place.phase == "train":
         allowed = "prefill or decode"
         raise Refused.one("phase", "train", allowed, f"The reach of a choice is measured in {allowed}.")
-    model, target, source = _rows(run, arguments)
+    model, target, source = one_request(run, arguments, NAME)
     found: dict[str, Tensor] = {}
     request = arguments.get("request", 0)
     with torch.enable_grad():
         heard = Entering(listening(model, scenario, [0], None), found)
         out, _ = model(Inputs(target, source, given.visibility(scenario)), model.initial_state(1), heard)  # type: ignore[operator]
         logits = _deciding(scenario, out, target, source)
-        token = _whole(arguments, "token", logits.shape[0])
+        token = whole(arguments, "token", 0, logits.shape[0] - 1, None)
         token = int(logits.argmax()) if token is None else token
         log_p = torch.log_softmax(logits, -1)[token]
         yield 0.5

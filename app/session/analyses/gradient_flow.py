@@ -13,9 +13,8 @@ from typing import Any
 import torch
 
 from app.session import given
-from app.session.analyses import Result, Run
+from app.session.analyses import Result, Run, one_request
 from app.session.analyses.choice_reach import Entering
-from app.session.analyses.state_jacobian import _rows
 from app.session.events import Check, Refused
 from app.session.reading import listening
 from models import Inputs
@@ -32,7 +31,7 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     if run.place.phase == "train" or given.task_of(scenario).objective != "next_token":
         allowed = "prefill or decode of a model that writes"
         raise Refused.one("phase", run.place.phase, allowed, f"Gradient flow is measured in {allowed}.")
-    model, target, source = _rows(run, arguments)
+    model, target, source = one_request(run, arguments, NAME)
     found: dict[str, torch.Tensor] = {}
     with torch.enable_grad():
         heard = Entering(listening(model, scenario, [0], None), found)

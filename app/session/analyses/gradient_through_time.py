@@ -21,8 +21,8 @@ import torch
 from torch import Tensor
 
 from app.session import given
-from app.session.analyses import Result, Run
-from app.session.analyses.state_jacobian import Nudged, Nudging, Steps, _by_nudges, _norm, _rows, _whole, jacobian
+from app.session.analyses import Result, Run, one_request, whole
+from app.session.analyses.state_jacobian import Nudged, Nudging, Steps, by_nudges, jacobian, spectral
 from app.session.events import Check, Refused
 from app.session.reading import listening
 from models import Inputs
@@ -39,9 +39,9 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
         raise Refused.one("name", NAME, "an update with its batch", "A gradient goes back in training. Step to a batch there.")
     if given.task_of(run.place.scenario).objective != "next_token":
         raise Refused.one("name", NAME, "a task that writes a target", "Here no target rows follow each other in time.")
-    model, target, source = _rows(run, arguments)
+    model, target, source = one_request(run, arguments, NAME)
     request, lesson, count = arguments.get("request") or 0, run.update.lesson, target.values.shape[1]
-    chosen, found = _whole(arguments, "row", count), dict[tuple[str, str], Steps]()
+    chosen, found = whole(arguments, "row", 0, count - 1, None), dict[tuple[str, str], Steps]()
     with torch.enable_grad():
         heard = Nudging(listening(model, run.place.scenario, [0], None), found)
         inputs = Inputs(target, source, given.visibility(run.place.scenario))
@@ -59,8 +59,8 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
             yield (len(columns) / count + len(told)) / len(loops)
         names = [n.name for n in steps[0]]
         told.append({"scope": scope, "states": names} | {key: [c[key] for c in columns[::-1]] for key in columns[0]})
-    whole = (losses.detach() * lesson.loss_rows.sum()).tolist()
-    shown = [x if c else None for x, c in zip(whole, counts.tolist(), strict=True)]
+    unscaled = (losses.detach() * lesson.loss_rows.sum()).tolist()
+    shown = [x if c else None for x, c in zip(unscaled, counts.tolist(), strict=True)]
     ids = target.values[0].tolist()
     yield Result({"request": request, "row": row, "losses": shown, "ids": ids, "scopes": told, "truncate": _truncation(run)})
 
@@ -76,16 +76,16 @@ def _backwards(steps: Steps, losses: Tensor, row: int) -> Iterator[dict[str, flo
     bound: float | None = None
     after: list[Nudged] | None = None
     for t in reversed(steps):
-        own = _by_nudges(steps[t], steps[t])
+        own = by_nudges(steps[t], steps[t])
         step = None if after is None else jacobian(after, steps[t])  # from this row to the one after it
         if t == row:
             product, bound = torch.eye(0), 1.0
         elif t < row and product is not None:
             product = None if step is None else step if not product.numel() else product @ step
-            bound = None if step is None or bound is None else bound * float(torch.linalg.matrix_norm(step, 2))
+            bound = None if step is None or bound is None else bound * (spectral(step) or 0.0)
         yield {
-            "links": _norm(step),
-            "products": 1.0 if t == row else _norm(product) if t < row else None,
+            "links": spectral(step),
+            "products": 1.0 if t == row else spectral(product) if t < row else None,
             "bounds": bound if t <= row else None,
             "gradients": _reaches(losses.sum(), steps[t], own),
             "signals": _reaches(losses[row], steps[t], own) if t <= row else None,
@@ -97,5 +97,5 @@ def _reaches(loss: Tensor, states: list[Nudged], own: Tensor | None) -> float:
     """||d loss / d states||: the gradient of the nudges, what they do to their own step taken out again."""
     zeros = [n.zero for n in states]
     parts = torch.autograd.grad(loss, zeros, retain_graph=True, allow_unused=True)
-    whole = torch.cat([torch.zeros_like(z[0]) if p is None else p[0] for p, z in zip(parts, zeros, strict=True)]).double()
-    return float((whole if own is None else torch.linalg.solve(own.T, whole)).norm())
+    gradient = torch.cat([torch.zeros_like(z[0]) if p is None else p[0] for p, z in zip(parts, zeros, strict=True)]).double()
+    return float((gradient if own is None else torch.linalg.solve(own.T, gradient)).norm())

@@ -15,15 +15,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from app.session import given
-from app.session.analyses import Result, Run
-from app.session.events import Check, Refused
+from app.session.analyses import Result, Run, one_request, whole
+from app.session.events import Check
 from app.session.reading import listening
-from models import Inputs, Rows
+from models import Inputs
 from models.parts.tap import SemanticType, Step, Tap
-from models.tasks.objective import pad
 
 NAME = "state_jacobian"
 TITLE = "How much a state passes on from row to row"
@@ -70,8 +69,9 @@ class Nudging:
 
 def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
     """For each scope that carries a state: spectral norms by row (None: nothing before it), and of the product since a row."""
-    model, target, source = _rows(run, arguments)
-    since = _whole(arguments, "since", max(target.values.shape[1], 0 if source is None else source.values.shape[1]))
+    model, target, source = one_request(run, arguments, NAME)
+    longest = max(target.values.shape[1], 0 if source is None else source.values.shape[1])
+    since = whole(arguments, "since", 0, longest - 1, None)
     found: dict[tuple[str, str], Steps] = {}
     with torch.enable_grad():
         heard = Nudging(listening(model, run.place.scenario, [0], None), found)
@@ -91,43 +91,6 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     yield Result({"norm": "spectral", "request": arguments.get("request", 0), "since": since, "ids": ids, "scopes": scopes})
 
 
-def _rows(run: Run, arguments: dict[str, Any]) -> tuple[nn.Module, Rows, Rows | None]:
-    """The model, and one request's known rows, alone: nothing of it is padding."""
-    if run.place.phase == "train":
-        update = run.update
-        if update is None or update.lesson is None or run.before is None:
-            raise Refused.one(
-                "name", NAME, "an update with its batch", "In training a state is read once the batch is drawn. Step there."
-            )
-        request = _whole(arguments, "request", len(update.examples)) or 0
-        return (
-            run.before(),
-            _alone(update.lesson.inputs, request),
-            None if update.lesson.source is None else _alone(update.lesson.source, request),
-        )
-    scenario = run.place.scenario
-    prompts, source = given.prompts(scenario), given.source_rows(scenario)
-    request = _whole(arguments, "request", len(prompts)) or 0
-    written = run.place.written[request].read(run.place.decided) if run.place.written else ()
-    target = pad([[*prompts[request], *written]]).to(run.device)
-    return run.model, target, None if source is None else _alone(source.to(run.device), request)
-
-
-def _alone(rows: Rows, request: int) -> Rows:
-    length = rows.lengths[request : request + 1]
-    return Rows(rows.values[request : request + 1, : int(length)], length)
-
-
-def _whole(arguments: dict[str, Any], name: str, count: int) -> int | None:
-    value = arguments.get(name)
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < count:
-        allowed = f"a whole number from 0 to {count - 1}"
-        raise Refused.one(f"arguments.{name}", value, allowed, f"{name} was given {value!r}; allowed: {allowed}")
-    return value
-
-
 def _norms(steps: Steps, since: int | None) -> Iterator[tuple[int, float | None, float | None]]:
     """Row by row as the loop went: the norm of its step, and of the product of all steps after row `since`."""
     before: list[Nudged] | None = None
@@ -137,20 +100,20 @@ def _norms(steps: Steps, since: int | None) -> Iterator[tuple[int, float | None,
         step = None if before is None else jacobian(states, before)
         if began:
             product = step if product is None or step is None else step @ product
-        yield row, _norm(step), _norm(product) if began else None
+        yield row, spectral(step), spectral(product) if began else None
         before, began = states, began or row == since
 
 
 def jacobian(states: Sequence[Nudged], before: Sequence[Nudged]) -> Tensor | None:
     """d states / d states before `[n, n]` (fp64); None where the graph between them was cut, so that no gradient goes there."""
-    there = _by_nudges(states, before)
-    own = _by_nudges(before, before)
+    there = by_nudges(states, before)
+    own = by_nudges(before, before)
     if there is None or own is None:
         return None
     return torch.linalg.solve(own.T, there.T).T
 
 
-def _by_nudges(of: Sequence[Nudged], by: Sequence[Nudged]) -> Tensor | None:
+def by_nudges(of: Sequence[Nudged], by: Sequence[Nudged]) -> Tensor | None:
     """d of / d the zeros that were added to `by` `[n, n]`."""
     with torch.enable_grad():
         whole = torch.cat([n.value[0] for n in of])
@@ -163,5 +126,6 @@ def _by_nudges(of: Sequence[Nudged], by: Sequence[Nudged]) -> Tensor | None:
     return torch.cat(columns, -1).double()
 
 
-def _norm(matrix: Tensor | None) -> float | None:
+def spectral(matrix: Tensor | None) -> float | None:
+    """The spectral norm; None where no gradient goes."""
     return None if matrix is None else float(torch.linalg.matrix_norm(matrix, 2))
