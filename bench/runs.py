@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import cycle, islice
 from typing import Any
 
@@ -52,6 +52,9 @@ class Weights:
 
     def at(self, axis: str, index: int) -> Tap:
         return self
+
+    def show(self, name: str, make: Callable[[], Tensor], axes: str, type: SemanticType = "hidden") -> None:
+        self(name, make(), axes, type)
 
 
 def model() -> nn.Module:

@@ -25,6 +25,7 @@ from torch.nn import functional as F
 
 from models import Capabilities, Inputs, Outputs, Relation, Spec
 from models.parts import bert
+from models.parts.arithmetic import ADDITIVE
 from models.parts.attention import KeysValues, Readable, SourceSelfAttention, read_masks
 from models.parts.formulas import Formula, k, linear, q, v
 from models.parts.settings import heads_share, setting
@@ -85,7 +86,7 @@ class Separate(SourceSelfAttention):
         near, far = (a @ b.transpose(-2, -1) * self.scale for a, b in ((query, own.keys), (query_global, wide.keys)))
         scores = tap("scores", torch.where(here, far, near), self.read_axes, "scores")
         tap("mask", may_read.mask, self.mask_axes, "mask")
-        weights = self.arithmetic.weights(scores, may_read, self.read_axes, tap)
+        weights = ADDITIVE.weights(scores, may_read, self.read_axes, tap)
         mixed = tap("mixed", torch.where(here, weights @ wide.values, weights @ own.values), self.query_axes)
         output = tap("output", self.W_O(mixed.transpose(1, 2).flatten(2)), self.row_axes)
         return self.norm.leave(x, output, self.row_axes, tap)

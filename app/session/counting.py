@@ -75,7 +75,11 @@ class Counting:
         return Counting(self._counted, self._counter, f"{self._prefix}{name}.", self._step)
 
     def at(self, axis: str, index: int) -> Counting:
-        return Counting(self._counted, self._counter, self._prefix, index)
+        step = self._step if axis == "i" else index  # tiles can be joined in any order: none waits for another
+        return Counting(self._counted, self._counter, self._prefix, step)
+
+    def show(self, name: str, make: Callable[[], Tensor], axes: str, type: SemanticType = "hidden") -> None:
+        """What is made for who looks is no work of the model."""
 
 
 def count(call: Callable[[Tap], object]) -> Counted:

@@ -19,7 +19,7 @@ from app.session.scenario import Scenario
 from models import AXES, State
 from models.catalogue import read_config
 from models.parts.norms import BatchNorm, RMSNorm
-from models.parts.tap import FIXED_TYPES, Tape
+from models.parts.tap import Tape
 from models.parts.visibility import Cell, Visibility
 from models.tasks import Features
 
@@ -92,7 +92,7 @@ def _recorded(tape: Tape) -> list[TapInfo]:
             owner(r.axes),
             r.type,
             lifetime(r.type),
-            r.type not in FIXED_TYPES,
+            r.editable,
             path in tape.gradients,
         )
         for path, r in tape.records.items()

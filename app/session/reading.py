@@ -8,7 +8,7 @@ gives it every known row and an empty cache. Sources: 000 0x0B.4-0x0B.6.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -175,9 +175,21 @@ class Reading:
         return Call(stage, tape.finish(), starts, tuple(target.lengths.tolist()), ms, whole), outputs
 
 
-def ops(tape: Tape) -> tuple[str, ...]:
-    """The scopes that recorded something, in order: "decoder.layer0.self", ..."""
-    return tuple(dict.fromkeys(scope(path) for path in tape.records))
+MOST_TILES = 32  # of a read that is told tile by tile; more of them are one operation
+
+
+def ops(tape: Tape, paths: Iterable[str] | None = None) -> tuple[str, ...]:
+    """The scopes that recorded something, in order: "decoder.layer0.self", ... What runs tile by tile is one operation a tile,
+    before the read that they make: "decoder.layer0.self.tile.0", ... paths: of these alone, in an order of their own."""
+    found = tuple(dict.fromkeys(scope(path) for path in (tape.records if paths is None else paths)))
+    tiles = {scope(p): r.value.shape[r.axes.index("i")] for p, r in tape.records.items() if "i" in r.axes}
+    tiles = {own: count for own, count in tiles.items() if count <= MOST_TILES}
+    if not tiles:
+        return found
+    inside = {own.rpartition(".")[0]: [f"{own}.{i}" for i in range(count)] for own, count in tiles.items()}
+    backward = paths is not None
+    ordered = ([o, *reversed(inside.get(o, []))] if backward else [*inside.get(o, []), o] for o in found if o not in tiles)
+    return tuple(o for some in ordered for o in some)
 
 
 def scope(path: str) -> str:

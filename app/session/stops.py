@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
@@ -10,6 +11,8 @@ from app.session.commands import Stop, StopAtLoss, StopAtOp, StopAtStage, StopAt
 from app.session.events import Event, Moved, Opened, Problem, Refused, RequestView, Schema
 from app.session.timeline import STAGES
 from models import Phase
+
+TILE = re.compile(r"(?<=\.tile)\.\d+$")  # one operation of several that share their taps
 
 
 def refuse(stops: Sequence[Stop], described: Iterable[Event]) -> None:
@@ -28,7 +31,7 @@ def _problem(field: str, stop: Stop, words: Sequence[str], taps: Sequence[str]) 
             allowed = ", ".join(STAGES[stop.phase])
             message = f"{stop.phase} has no stage {stop.stage!r}; allowed: {allowed}"
             return Problem(f"{field}.stage", stop.stage, allowed, message)
-        case StopAtOp() if not any(_within(path, stop.scope) for path in taps):
+        case StopAtOp() if not any(_within(path, TILE.sub("", stop.scope)) for path in taps):
             message = f"this model records nothing in {stop.scope!r}; take a scope of the schema, or remove this stop"
             return Problem(f"{field}.scope", stop.scope, "a scope of the schema", message)
         case StopAtToken() if stop.token >= len(words):

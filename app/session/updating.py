@@ -20,7 +20,7 @@ from app.session import given, interventions
 from app.session.events import Refused, StageTime
 from app.session.feeding import fed
 from app.session.lineage import Learner
-from app.session.reading import listening, ops, scope
+from app.session.reading import listening, ops
 from app.session.scenario import Scenario
 from app.session.timeline import STAGES, Place
 from app.session.training import clip, draw
@@ -82,8 +82,7 @@ class Update:
     def stage_times(self) -> dict[str, StageTime]:
         """The stages done, by name, with their measured times."""
         rows = 0 if self.lesson is None else self.lesson.rows.valid.numel()
-        reached = tuple(dict.fromkeys(scope(path) for path in self.tape.gradients))
-        at = {"forward": (rows, ops(self.tape)), "backward": (0, reached)}
+        at = {"forward": (rows, ops(self.tape)), "backward": (0, ops(self.tape, self.tape.gradients))}
         return {name: StageTime(name, ms, *at.get(name, (0, ()))) for name, ms in self.done}
 
     @property

@@ -279,12 +279,20 @@ export function readCells(world, view, selector = 0) {
   return at ? told(world, at.info, at.layer, value) : value;
 }
 
-/** Numbers of one read without those that the op cursor has not reached.
+/** Where the op cursor stands inside a read that goes tile by tile: the number of the tile, or null. @param {World} world @param {string} base scope of the read */
+export function tileAt(world, base) {
+  const found = /^(.*)\.tile\.(\d+)$/.exec(world.look.op ?? "");
+  return found && found[1] === base && operations(world).includes(found[0]) ? Number(found[2]) : null;
+}
+
+/** Numbers of one read without those that the op cursor has not reached: of a read tile by tile, keys of later tiles.
  * @param {World} world @param {any} info @param {number} layer @param {(row: number, key: number) => number} value @param {number} [bin] rows that a place stands for */
 export function told(world, info, layer, value, bin = 1) {
   if (!before(world, scope(info, layer))) return value;
   const list = rows(world, info.query);
-  return (/** @type {number} */ row, /** @type {number} */ key) => (list[Math.min(row * bin + bin, list.length) - 1]?.state === "new" ? NaN : value(row, key));
+  const tile = tileAt(world, scope(info, layer));
+  const reached = tile === null ? 0 : (tile + 1) * world.opened?.scenario?.config?.tile;
+  return (/** @type {number} */ row, /** @type {number} */ key) => (key * bin >= reached && list[Math.min(row * bin + bin, list.length) - 1]?.state === "new" ? NaN : value(row, key));
 }
 
 /** The keys that one row may read, with what it gives them, largest first.

@@ -19,8 +19,11 @@ const NAME = "inspector_read";
 /** @type {WeakMap<HTMLElement, {most: number}>} */
 const states = new WeakMap();
 
-/** Whether the read is what the inspector shows. @param {World} world */
-const isShown = (world) => shownPath(world) === null && !!read.relation(world);
+/** Whether the read is what the inspector shows: not while the op cursor stands inside it, on a tile. @param {World} world */
+function isShown(world) {
+  const at = read.relation(world);
+  return shownPath(world) === null && !!at && read.tileAt(world, read.scope(at.info, at.layer)) === null;
+}
 
 /** @type {import("../lib/types").View} */
 export default {

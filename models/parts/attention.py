@@ -15,12 +15,13 @@ from torch import Tensor, nn
 
 from models import Inputs, Relation
 from models.parts import places
-from models.parts.arithmetic import Additive, Multiply, Renormalise
+from models.parts.arithmetic import ADDITIVE, Additive, Tiles, Whole
 from models.parts.formulas import Formula, d, k, linear, q, v
 from models.parts.norms import Norm
 from models.parts.places import Nowhere, Where
 from models.parts.rows import Joining
 from models.parts.tap import Tap
+from models.parts.tiles import Score
 from models.parts.visibility import Visibility, read_mask
 
 
@@ -104,14 +105,14 @@ PROJECTIONS = {"separate": "QKV", "one_matrix": "QQQ", "shared_qk": "QQV", "k_as
 class Wiring:
     """How a read is put together; the default is that of 2017.
 
-    projections: a key of `PROJECTIONS`; scaled: scores are divided by sqrt(e); bias: the four maps have shifts; arithmetic: how
-    the mask enters; place: how it sees where rows stand.
+    projections: a key of `PROJECTIONS`; scaled: scores are divided by sqrt(e); bias: the four maps have shifts; arithmetic: from
+    scores and mask to mixed values; place: how it sees where rows stand.
     """
 
     projections: str = "separate"
     scaled: bool = True
     bias: bool = True
-    arithmetic: type[Additive] | type[Multiply] | type[Renormalise] = Additive
+    arithmetic: Whole | Tiles = ADDITIVE
     place: Nowhere | None = None
 
 
@@ -132,7 +133,7 @@ class Attention(nn.Module):
         made = {letter: nn.Linear(width, width, wiring.bias) for letter in "QKV" if letter in letters}
         self.W_Q, self.W_K, self.W_V = (made[letter] for letter in letters)
         self.W_O = nn.Linear(width, width, wiring.bias)
-        self.arithmetic = wiring.arithmetic()
+        self.arithmetic = wiring.arithmetic
         self.place = wiring.place or Nowhere()
         # Axes once, not at every call: a silent tap costs less than making its axes string.
         self.row_axes, self.query_axes, self.new_axes = f"b {self.query} d", f"b h {self.query} e", f"b h {self.new} e"
@@ -156,17 +157,29 @@ class Attention(nn.Module):
     def read(self, rows: Tensor, read: KeysValues, may_read: Readable, tap: Tap) -> Tensor:
         """Query rows `[b, q, d]` read keys and values: `[b, q, d]`."""
         q = tap("q", self.heads_of(self.W_Q(rows)), self.query_axes)
-        scores = tap("scores", self.scores(q, read.keys, may_read.where, tap), self.read_axes, "scores")
-        tap("mask", may_read.mask, self.mask_axes, "mask")
-        mixed = tap("mixed", self.arithmetic.weights(scores, may_read, self.read_axes, tap) @ read.values, self.query_axes)
+        mixed = tap("mixed", self.arithmetic.read(self, q, read, may_read, tap), self.query_axes)
         return tap("output", self.W_O(mixed.transpose(1, 2).flatten(2)), self.row_axes)
 
     def scores(self, q: Tensor, keys: Tensor, where: Where, tap: Tap) -> Tensor:
         """How well queries fit keys, where they stand included: `[b, h, q, k]`."""
-        q, keys = self.place.turn(q, keys, where, (self.query, self.key), tap)
+        q, keys, bias = self.placed(q, keys, where, tap)
         scores = q @ keys.transpose(-2, -1) * self.scale
-        bias = self.place.bias(keys.shape[2], where, (self.query, self.key), tap)
         return scores if bias is None else scores + bias
+
+    def score(self, q: Tensor, keys: Tensor, where: Where, tap: Tap) -> Score:
+        """The same for some of the queries and some of the keys."""
+        q, keys, bias = self.placed(q, keys, where, tap)
+
+        def some(rows: slice, of: slice) -> Tensor:
+            scores = q[..., rows, :] @ keys[..., of, :].transpose(-2, -1) * self.scale
+            return scores if bias is None else scores + bias[..., rows, of]
+
+        return some
+
+    def placed(self, q: Tensor, keys: Tensor, where: Where, tap: Tap) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Queries and keys as they are compared, and what is added to their scores."""
+        q, keys = self.place.turn(q, keys, where, (self.query, self.key), tap)
+        return q, keys, self.place.bias(keys.shape[2], where, (self.query, self.key), tap)
 
 
 class SourceSelfAttention(Attention):
@@ -245,15 +258,18 @@ def _read_formulas(at: str, i: str, j: str, width: int, wiring: Wiring) -> tuple
     arithmetic = wiring.arithmetic
     mask = rf"M_{{{i}{j}}} = 0 \text{{ if row }} {i} \text{{ may read row }} {j} \text{{, else }} -\infty"
     back = rf"{d('S')} = {a} \odot ({d(a)} - \textstyle\sum_{j} {a} {d(a)})" if not arithmetic.leaks else ""
+    mixing = rf"{z} = o / l" if isinstance(arithmetic, Tiles) else rf"{z} = {a} {v('V')}"
     return (
         Formula(f"{at}.scores", f"S = {scores}", "how well a query fits a key, before the mask", back),
         Formula(f"{at}.mask", mask, "which row may read which"),
-        *arithmetic().formulas(at),
+        *arithmetic.formulas(at),
         Formula(
             f"{at}.weights",
-            rf"{a} = {arithmetic.latex}" if arithmetic is not Additive else rf"{a} = \operatorname{{softmax}}({scores} + M)",
+            rf"{a} = {arithmetic.latex}"
+            if not isinstance(arithmetic, Additive)
+            else rf"{a} = \operatorname{{softmax}}({scores} + M)",
             "share of each row’s value in a query row",
             rf"{d(a)} = {d(z)} {v('V')}^{{\top}}",
         ),
-        Formula(f"{at}.mixed", rf"{z} = {a} {v('V')}", "the values that were read, mixed by their weights"),
+        Formula(f"{at}.mixed", mixing, "the values that were read, mixed by their weights"),
     )

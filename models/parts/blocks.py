@@ -14,7 +14,7 @@ from typing import Any
 
 from torch import nn
 
-from models.parts.arithmetic import ARITHMETIC, Multiply
+from models.parts.arithmetic import ARITHMETIC, Multiply, Tiles, Whole
 from models.parts.attention import PROJECTIONS, Wiring
 from models.parts.norms import KINDS, Norm, norm_of
 from models.parts.places import PAIRS, Nowhere, RelativeBias, Rotary
@@ -24,6 +24,7 @@ from models.parts.settings import heads_share, setting
 
 part = partial(setting, same_weights=True)
 ROPE = {"position": "rope"}
+TILES = {"mask_enters": "tiles"}
 PLACES = (*POSITIONS, "none", "bias", "rope")
 SHARING = ("independent", "depth", "aliased")
 
@@ -47,7 +48,8 @@ class BlockConfig:
     residual: bool = part(True, "Residual", "a row keeps what it was")
     projections: str = part("separate", "Q, K, V", "three matrices, or fewer", choices=tuple(PROJECTIONS))
     scaled: bool = part(True, "Scores / √e", "else they grow with the width of a head")
-    mask_enters: str = part("additive", "Mask enters", "before the softmax, or after it", choices=tuple(ARITHMETIC))
+    mask_enters: str = part("additive", "Softmax", "mask before or after it; or tile by tile", choices=tuple(ARITHMETIC))
+    tile: int = part(4, "Tile", "rows and keys that are scored at once", low=1, high=512, when=TILES)
     sharing: str = part("independent", "Layers are", "objects of their own, or one", choices=SHARING)
     tied: bool = setting(True, "Tied head", "one matrix reads tokens in and scores them on the way out")
 
@@ -95,7 +97,13 @@ def place(config: BlockConfig, both: bool) -> Nowhere:
 
 def wiring(config: BlockConfig, seen: Nowhere | None = None) -> Wiring:
     """seen: the place of a stack, for reads of its own rows; a read of another owner's rows has none."""
-    return Wiring(config.projections, config.scaled, True, ARITHMETIC[config.mask_enters], seen)
+    return Wiring(config.projections, config.scaled, True, arithmetic(config), seen)
+
+
+def arithmetic(config: BlockConfig) -> Whole | Tiles:
+    """From scores and mask to mixed values."""
+    kind = ARITHMETIC[config.mask_enters]
+    return kind(config.tile) if issubclass(kind, Tiles) else kind()
 
 
 def gives_up(config: BlockConfig) -> Mapping[str, str]:

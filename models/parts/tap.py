@@ -1,7 +1,8 @@
 """The tap: how anything that a model computes is seen or changed.
 
 A model calls `value = tap(name, value, axes)` and uses what comes back. Nobody listening: the value comes straight back.
-A `Recorder` keeps it. An `Editor` hands back something else and lets the recorder behind it keep both.
+A `Recorder` keeps it. An `Editor` hands back something else and lets the recorder behind it keep both. What the model does not
+need, but who looks wants to see (the weights of a read that never had them all at once), it offers by `tap.show(...)`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ class Tap(Protocol):
 
     def at(self, axis: str, index: int) -> Tap: ...
 
+    def show(self, name: str, make: Callable[[], Tensor], axes: str, type: SemanticType = "hidden") -> None:
+        """A value that nothing depends on, made where somebody records alone; it cannot be edited."""
+
 
 class _Off:
     """Nobody listens. One shared object, so that a silent forward pays one call per site and nothing else."""
@@ -46,18 +50,26 @@ class _Off:
     def at(self, axis: str, index: int) -> _Off:
         return self
 
+    def show(self, name: str, make: Callable[[], Tensor], axes: str, type: SemanticType = "hidden") -> None:
+        return None
+
 
 OFF: Tap = _Off()
 
 
 class Record(NamedTuple):
-    """One recorded value. `unedited` is what the model computed, where an edit put `value` in its place."""
+    """One recorded value. unedited: what the model computed, where an edit put `value` in its place; shown: see `Tap.show`."""
 
     path: str
     axes: tuple[str, ...]
     type: SemanticType
     value: Tensor
     unedited: Tensor | None = None
+    shown: bool = False
+
+    @property
+    def editable(self) -> bool:
+        return not self.shown and self.type not in FIXED_TYPES
 
 
 class AxisError(ValueError):
@@ -177,7 +189,10 @@ class Recorder:
             raise AxisError(f"{self._prefix}: a loop over {axis!r} inside a loop over {self._step[0]!r}; tap one axis at once")
         return Recorder(self.tape, gradients=self._gradients, prefix=self._prefix, step=(axis, index))
 
-    def keep(self, name: str, value: Tensor, axes: str, type: SemanticType, unedited: Tensor | None) -> None:
+    def show(self, name: str, make: Callable[[], Tensor], axes: str, type: SemanticType = "hidden") -> None:
+        self.keep(name, make().detach(), axes, type, None, True)
+
+    def keep(self, name: str, value: Tensor, axes: str, type: SemanticType, unedited: Tensor | None, shown: bool = False) -> None:
         tape, step, path, letters, shape = self.tape, self._step, self._prefix + name, _letters(axes), value.shape
         if tape._shapes.get(axes) != shape:
             tape.check(path, letters, shape)
@@ -185,7 +200,7 @@ class Recorder:
         tape.room -= value.nbytes
         if tape.room < 0:
             raise TapeFull(path)
-        record = Record(path, letters, type, _snapshot(value), unedited)
+        record = Record(path, letters, type, _snapshot(value), unedited, shown)
         if step is None:
             tape.records[path] = record
         else:
@@ -262,3 +277,7 @@ class Editor:
     def at(self, axis: str, index: int) -> Editor:
         behind = None if self._behind is None else self._behind.at(axis, index)
         return Editor(self._edits, behind, prefix=self._prefix, step=(axis, index))
+
+    def show(self, name: str, make: Callable[[], Tensor], axes: str, type: SemanticType = "hidden") -> None:
+        if self._behind is not None:
+            self._behind.show(name, make, axes, type)

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from models import AXES, Inputs, Outputs, Rows, Spec, State
-from models.parts.tap import FIXED_TYPES, OFF, Editor, Recorder, Tap
+from models.parts.tap import OFF, Editor, Recorder, Tap
 from models.parts.visibility import Cell, NoVisibleKey, Visibility
 from models.tasks import KINDS, Features, Objective, Task
 from models.tasks.objective import Lesson, pad, total_loss
@@ -134,7 +134,7 @@ def recording_changes_nothing(make: Make) -> None:
 def every_editable_tap_is_live(make: Make) -> None:
     world = make()
     plain, tape = record(world.call)
-    editable = [path for path, r in tape.records.items() if r.type not in FIXED_TYPES]
+    editable = [path for path, r in tape.records.items() if r.editable]
     assert editable
     for path in editable:
         changed, edited = record(world.call, {path: nudge})

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from app.session.analyses import Run, known
-from app.session.commands import Analyse, Step
+from app.session.commands import Analyse, Change, Step
 from app.session.engine import Engine
-from app.session.events import Analysis, Refused
+from app.session.events import Analysis, Moved, Refused
 from models.parts.rates import SCALINGS
 from tests.session.driving import SMALL, do, of, opened
 
@@ -38,6 +38,25 @@ def test_tiles_are_the_reads_of_the_model(engine: Engine, path: str, tile: int) 
     last = found["tiles"][-1]
     mixed = torch.tensor(last["output"]) / last["sum"]
     torch.testing.assert_close(mixed, tape[f"{path}.mixed"].value[0, 0, 0], atol=1e-5, rtol=0)
+
+
+def test_a_model_in_tiles_is_measured_against_its_dense_form() -> None:
+    words = ["the", "black", "cat", "sleeps"]
+    made = opened("decoder_only", config={**SMALL, "mask_enters": "tiles", "tile": 2}, requests=[{"target": words}])
+    events = do(made, Step())
+    ops = next(s.ops for s in of(events, Moved)[-1].stages if s.name == "read")
+    read = [f"decoder.layer0.self{tile}" for tile in (".tile.0", ".tile.1", ".tile.2", "")]
+    assert list(ops)[1:5] == read, "the op cursor walks the tiles, then the read that they make"
+    found = result(made, "tiles", path="decoder.layer0.self", tile=64, row=4)
+    assert found["own"] and found["tile"] == 2 and len(found["tiles"]) == 3 and (found["tiled"], found["dense"]) == (4, 36)
+    assert 0 <= found["largest"] <= 1e-5 and 0 <= found["logits"] <= 1e-5
+    cells = result(made, "cost")["cells"]
+    assert (cells["held"], cells["square"]) == (4, 36)
+    edit = {"path": "decoder.layer0.self.tile.sum", "index": [0, None, 1, 4], "action": "scale", "value": 3.0}
+    do(made, Change(fields={"edits": [edit]}))
+    assert result(made, "tiles", path="decoder.layer0.self", row=4)["largest"] > 1e-3, "the dense form has no such sum"
+    with pytest.raises(Refused):
+        do(made, Change(fields={"edits": [{**edit, "path": "decoder.layer0.self.weights"}]}))
 
 
 @pytest.mark.parametrize(

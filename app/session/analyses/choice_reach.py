@@ -7,7 +7,7 @@ of the row, along whatever way there is: reads, states, convolutions. It does no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -47,6 +47,9 @@ class Entering:
 
     def at(self, axis: str, index: int) -> Entering:
         return Entering(self._behind.at(axis, index), self._found, True)
+
+    def show(self, name: str, make: Callable[[], Tensor], axes: str, type: SemanticType = "hidden") -> None:
+        self._behind.show(name, make, axes, type)
 
 
 def _deciding(scenario: Scenario, out: Outputs, target: Rows, source: Rows | None) -> Tensor:

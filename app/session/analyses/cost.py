@@ -6,6 +6,7 @@ further row. Beside them stand the leading terms of the papers (`models/parts/te
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -145,14 +146,19 @@ def _way(name: str, owner: str, unit: str, path: Tensor, matrix: bool) -> dict[s
 
 
 def _cells(run: Run, inputs: Inputs) -> dict[str, int]:
-    """Of all reads of this call: the cells that masks let through, and all cells. A dense product computes the others too."""
+    """Of all reads of this call: the cells that masks let through, and all cells. A dense product computes the others too. Of the
+    largest read, a head's scores that are held at once, and all its scores."""
     model: Any = run.model
     recorder = Recorder()
     with torch.no_grad():
         model(inputs, model.initial_state(1), recorder)
     masks = [r.value for r in recorder.tape.finish().records.values() if r.type == "mask"]
     read, cells = counting.visible(masks)
-    return {"visible": read, "all": cells}
+    queries, keys = max((tuple(m.shape[-2:]) for m in masks), key=math.prod, default=(0, 0))
+    config, _ = read_config(given.spec_of(run.place.scenario), run.place.scenario.config)
+    tile = config.tile if getattr(config, "mask_enters", "") == "tiles" else max(queries, keys)
+    held = min(tile, queries) * min(tile, keys)
+    return {"visible": read, "all": cells, "held": held, "square": queries * keys}
 
 
 def _terms(scenario: Any, n: int) -> dict[str, Any]:

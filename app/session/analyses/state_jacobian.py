@@ -11,7 +11,7 @@ the nudges do to the states of their own step is measured as well and taken out 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -65,6 +65,9 @@ class Nudging:
 
     def at(self, axis: str, index: int) -> Nudging:
         return Nudging(self._behind.at(axis, index), self._found, self._prefix, (axis, index))
+
+    def show(self, name: str, make: Callable[[], Tensor], axes: str, type: SemanticType = "hidden") -> None:
+        self._behind.show(name, make, axes, type)
 
 
 def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:

@@ -1,21 +1,24 @@
-"""The reads of this moment once more, tile by tile: the same outputs, and what is kept on the way.
+"""The reads of this moment in both exact forms, tile by tile and as one matrix: the same outputs, and what is kept on the way.
 
-The running maximum, sum and output of one row after each tile of keys, and the largest difference to what the model computed in
-one matrix. Source: `models/parts/tiles.py`; 000 0x00E, 0x07I.
+The running maximum, sum and output of one row after each tile of keys, and the largest difference between the two. Where the
+model itself runs in tiles, those are its own, and the same weights run once more as one matrix, logits included.
+Source: `models/parts/tiles.py`; 000 0x00E, 0x07I.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
-from app.session import checks
+from app.session import checks, weights
 from app.session.analyses import Result, Run, known, whole
 from app.session.events import Check, Refused, Status
 from models.parts.tap import Recorder, Tape
 from models.parts.tiles import tiled
+from models.parts.tiles import whole as scored
 
 NAME = "tiles"
 TITLE = "The same read, tile by tile"
@@ -28,11 +31,13 @@ ARGUMENTS = {
     "row": "a query row, from 0",
 }
 LARGEST = 512
+KEPT = ("maximum", "sum", "running")
 
 
 def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
     """Of one read: the largest difference over all rows and heads; of one of its rows what was kept after each tile."""
-    path, tile = arguments.get("path"), whole(arguments, "tile", 1, LARGEST, 4)
+    path, own = arguments.get("path"), _own(run)
+    tile = own or whole(arguments, "tile", 1, LARGEST, 4)
     if run.place.phase == "train":
         raise Refused.one(
             "name", NAME, "prefill or decode", "Tiles are measured on the rows of a request: step in prefill or decode."
@@ -45,13 +50,20 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     scores, values, mask, mixed = _of(tape, path)
     b = whole(arguments, "request", 0, len(scores) - 1, 0)
     head, row = (whole(arguments, n, 0, scores.shape[i] - 1, 0) for n, i in (("head", 1), ("row", 2)))
-    recorder = Recorder()
-    output = tiled(scores, values, mask, tile, recorder)
+    if own:
+        dense = known(replace(run, model=_dense(run)))
+        kept = {n: tape.records[f"{path}.tile.{n}"] for n in KEPT}
+        yield 0.5
+        other, logits = dense.records[f"{path}.mixed"].value, tape.records["logits"].value - dense.records["logits"].value
+    else:
+        recorder = Recorder()
+        other, logits = tiled(scored(scores), values, mask, tile, recorder).mixed, None
+        kept = recorder.tape.finish().records
     real = mask.any(-1)[:, None].expand(mixed.shape[:3])
-    off = float((output - mixed).abs()[real].max())
+    off = float((other - mixed).abs()[real].max())
     status: Status = "pass" if off <= checks.TOLERANCE else "fail"
     yield Check(NAME, CLAIM, status, f"max |Δ| {checks.small(off)}", "measured")
-    kept, queries, keys = recorder.tape.finish().records, scores.shape[2], scores.shape[3]
+    queries, keys = scores.shape[2], scores.shape[3]
     yield Result(
         {
             "path": path,
@@ -60,6 +72,8 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
             "head": head,
             "row": row,
             "largest": off,
+            "logits": None if logits is None else float(logits.abs().max()),
+            "own": bool(own),
             "tiles": [_after(kept, b, head, i, row) for i in range(-(-keys // tile))],
             "dense": queries * keys,
             "tiled": min(tile, queries) * min(tile, keys),
@@ -68,6 +82,23 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
             "width": values.shape[3],
         }
     )
+
+
+def _own(run: Run) -> int:
+    """Rows and keys of a tile of the model itself; 0: it reads in one matrix."""
+    config = run.place.scenario.config
+    return int(config["tile"]) if config.get("mask_enters") == "tiles" else 0
+
+
+def _dense(run: Run) -> nn.Module:
+    """The same parameters, every read one matrix."""
+    scenario = run.place.scenario
+    twin = scenario.model_copy(update={"config": {**scenario.config, "mask_enters": "additive"}, "weights": "random"})
+    model, _ = weights.build(twin, run.device)
+    mine = dict(run.model.named_parameters())
+    for name, parameter in model.named_parameters():
+        parameter.data = mine[name].data
+    return model
 
 
 def _is_read(tape: Tape, path: str) -> bool:
@@ -85,6 +116,6 @@ def _of(tape: Tape, path: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 def _after(kept: Any, b: int, head: int, number: int, row: int) -> dict[str, Any]:
-    """Axes of a tape: b h k t."""
-    largest, total, running = (kept[n].value[b, head, number, row] for n in ("maximum", "sum", "running"))
+    """Axes of a tape: b h i t."""
+    largest, total, running = (kept[n].value[b, head, number, row] for n in KEPT)
     return {"maximum": float(largest), "sum": float(total), "output": running.tolist()}

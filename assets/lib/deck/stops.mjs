@@ -37,7 +37,10 @@ export function isStop(s) {
 /** Whether this run can come to it: of another model or task it may be unknown here.
  * @param {World} world @param {PlayStop} stop */
 export function fits(world, stop) {
-  if (stop.kind === "op") return !!world.schema?.taps.some((/** @type {any} */ t) => t.path === stop.scope || t.path.startsWith(`${stop.scope}.`));
+  if (stop.kind === "op") {
+    const scope = stop.scope.replace(/(?<=\.tile)\.\d+$/, ""); // one operation of several that share their taps
+    return !!world.schema?.taps.some((/** @type {any} */ t) => t.path === scope || t.path.startsWith(`${scope}.`));
+  }
   return stop.kind !== "token" || stop.token < (world.opened?.vocabulary?.target?.length ?? 0);
 }
 

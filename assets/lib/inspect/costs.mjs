@@ -26,6 +26,7 @@ export function lines(found) {
     { name: msg`steps in a row`, value: String(found.sequential), note: loops ? msg`rows wait for rows in a loop` : msg`layers wait for layers`, mark: "e" },
     { name: msg`longest way`, value: found.ways.length ? counted(found.longest, found.ways[0].unit === "steps" ? "{0} step" : "{0} layer", found.ways[0].unit === "steps" ? "{0} steps" : "{0} layers") : "—", note: found.ways.length ? msg`between two rows that reach each other` : msg`not told by masks or loops`, mark: "e" },
     { name: msg`kept`, value: bytes(found.bytes), note: found.bytes_per_row ? msg`+${bytes(found.bytes_per_row)} a further row` : msg`nothing for a further row`, mark: "e" },
+    ...(cells.square ? [{ name: msg`scores at once`, value: count(cells.held), note: cells.held < cells.square ? msg`a head of the largest read, in tiles; in one matrix ${count(cells.square)}` : msg`a head of the largest read, in one matrix`, mark: /** @type {const} */ ("e") }] : []),
     { name: msg`time`, value: duration(found.ms), note: next ? msg`one further row ${duration(next.ms)}` : "", mark: "m" },
   ];
 }

@@ -64,10 +64,11 @@ function answers(world, view) {
 function operation(world, weight) {
   const all = read.operations(world);
   const op = world.look.op ?? "";
-  const said = read.readAt(world.opened?.relations ?? [], op) ? readPart(world, weight) : [];
-  if (said.length) return [...said, part(".")];
   const name = part(opName(op, severalStacks(all)), "p");
   const [where, at] = [capital(place(world)), `${all.indexOf(op) + 1}/${all.length}`];
+  if (/\.tile\.\d+$/.test(op)) return told(parts`${where}, operation ${at}: ${name} scores its keys and corrects what earlier tiles left.`);
+  const said = read.readAt(world.opened?.relations ?? [], op) ? readPart(world, weight) : [];
+  if (said.length) return [...said, part(".")];
   if (/(^|\.)ffn$/.test(op)) return told(parts`${where}, operation ${at}: ${name} changes each row on its own; no row reads another here.`);
   if (/(^|\.)embedding$/.test(op)) return told(parts`${where}, operation ${at}: ${name} turns each token and its position into a row.`);
   return told(parts`${where}, operation ${at}: ${name} is computed.`);

@@ -7,7 +7,7 @@ import { apart, beyond } from "../../../assets/lib/inspect/beyond.mjs";
 import { byOwner, ones } from "../../../assets/lib/inspect/identity.mjs";
 import { dials, ratesOf, short, spread, turning } from "../../../assets/lib/inspect/rotating.mjs";
 import { byPlace, moments, rowsOf } from "../../../assets/lib/inspect/spreads.mjs";
-import { measured, span } from "../../../assets/views/inspector_tiles.mjs";
+import { measured, runs, span } from "../../../assets/views/inspector_tiles.mjs";
 import { known, taps, world } from "./world.mjs";
 
 test("each pair has its angle at a row, and says whether it gets round in the trained rows", () => {
@@ -55,4 +55,12 @@ test("a measurement of tiles belongs to one read of one moment", () => {
   assert.equal(measured(w, { ...args, tile: 2 }), null);
   const keys = ["a", "b", "c"].map((token) => ({ token }));
   assert.deepEqual([span(keys, 0, 2), span(keys, 1, 2)], ["0–1 a … b", "2 c"]);
+});
+
+test("what a row kept tile by tile ends where its call did", () => {
+  const known = (/** @type {number[]} */ shape, /** @type {(...at: number[]) => number} */ at) => [{ shape, at }];
+  const sums = [1, 2.5, 0];
+  const values = [known([1, 2, 3, 4], () => 3), known([1, 2, 3, 4], (b, h, i) => sums[i]), known([1, 2, 3, 4, 2], (b, h, i, t, e) => e)];
+  assert.deepEqual(runs(values, 0, 1, 2), [{ maximum: 3, sum: 1, output: [0, 1] }, { maximum: 3, sum: 2.5, output: [0, 1] }]);
+  assert.deepEqual(runs([[], [], []], 0, 0, 0), []);
 });
