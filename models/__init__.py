@@ -93,12 +93,14 @@ class Inputs:
     visibility: by relation name ("target_self", ...), who may read whom in each layer; a relation left out follows the
     Spec's default in every layer.
     chances: `[b, t]` in [0, 1), for a model that draws something at each target row; None: it takes what is most probable.
+    places: `[b, t]` (int64), what such a model takes at a row whatever the chance; -1, or None for all: it draws.
     """
 
     target: Rows
     source: Rows | None = None
     visibility: Mapping[str, tuple[Visibility, ...]] = field(default_factory=dict)
     chances: Tensor | None = None
+    places: Tensor | None = None
 
     def may_read(self, relation: Relation, layer: int) -> Visibility:
         """The visibility of one relation in one layer."""

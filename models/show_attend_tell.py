@@ -40,6 +40,7 @@ from models.parts.visibility import Visibility
 PLACE = 4  # pixels of a place's side: two poolings
 CROSS = Relation("cross", "words read places", "t", "s", Visibility("full"), "decoder.cross")
 HARD = {"attention": "hard"}
+Drawing = tuple[Tensor | None, Tensor | None]  # of one row: the chance by which a place is drawn, and one that is set
 
 
 @dataclass(frozen=True)
@@ -147,8 +148,8 @@ class ShowAttendTell(nn.Module):
         memory = self._kept(memory, mask.mask, here / "cross")
         layers, told, drawn = state.layers, [], []
         for t in range(y.shape[1]):
-            chance = None if inputs.chances is None else inputs.chances[:, t]
-            word, new, weights, location = self._word(y[:, t], layers, memory, mask.at(t), chance, here.at("t", t))
+            chance, place = (None if x is None else x[:, t] for x in (inputs.chances, inputs.places))
+            word, new, weights, location = self._word(y[:, t], layers, memory, mask.at(t), (chance, place), here.at("t", t))
             layers = tuple(held(target.valid[:, t], n, o) for n, o in zip(new, layers, strict=True))
             told.append(word)
             drawn.append((weights, location))
@@ -164,7 +165,7 @@ class ShowAttendTell(nn.Module):
         return replace(memory, rows=tap("annotations", memory.rows, "b s c", "state"), keys=keys)
 
     def _word(
-        self, y: Tensor, layers: tuple[States, ...], memory: Memory, mask: Readable, chance: Tensor | None, tap: Tap
+        self, y: Tensor, layers: tuple[States, ...], memory: Memory, mask: Readable, drawn: Drawing, tap: Tap
     ) -> tuple[Tensor, tuple[States, ...], Tensor, Tensor | None]:
         """One caption row: what the head reads `[b, d]`, the new states, the weights `[b, s]`, and the place drawn `[b, s]`."""
         cross, before = tap / "cross", layers[0][0]
@@ -172,7 +173,7 @@ class ShowAttendTell(nn.Module):
         weights = cross("weights", step_softmax(mask, found), "b h s", "weights")
         location = None
         if self.config.attention == "hard":
-            location = cross("location", draw(weights, chance), "b h s", "decision")
+            location = cross("location", draw(weights, *drawn), "b h s", "decision")
         read = cross("context", ((weights if location is None else location) @ memory.rows)[:, 0], "b c")
         if self.f_beta is not None:
             read = cross("gated", cross("gate", self.f_beta(before).sigmoid(), "b one", "coefficients") * read, "b c")
@@ -201,17 +202,18 @@ class ShowAttendTell(nn.Module):
         return penalties, Drawn(log_p, self.baseline, self.config.reward)
 
 
-def draw(weights: Tensor, chance: Tensor | None) -> Tensor:
+def draw(weights: Tensor, chance: Tensor | None, place: Tensor | None = None) -> Tensor:
     """One place by its weight, as ones and zeros: weights `[b, 1, s]`, chance `[b]` in [0, 1), or None for the most probable.
 
     The place where the running sum of the weights passes the chance: each is taken as often as its weight says, and one with
-    weight 0 never.
+    weight 0 never. place `[b]`: taken instead, where it is not -1.
     """
     if chance is None:
         at = weights[:, 0].argmax(-1)
     else:
         total = weights[:, 0].detach().cumsum(-1)
         at = (total <= chance[:, None].to(total) * total[:, -1:]).sum(-1).clamp(max=weights.shape[-1] - 1)
+    at = at if place is None else torch.where(place < 0, at, place)
     return F.one_hot(at, weights.shape[-1]).to(weights.dtype)[:, None]
 
 

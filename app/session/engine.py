@@ -178,6 +178,8 @@ class Engine(Moving):
         now = self.scenario.model_dump(mode="json")
         architecture, task = (fields.get(name, now[name]) for name in ("architecture", "task"))
         same = (architecture, task) == (now["architecture"], now["task"])
+        if "requests" in fields:  # what was drawn of another input says nothing of this one
+            fields = {"draws": [], **fields}
         if same or not isinstance(architecture, str) or architecture not in architectures():
             return parse({**now, **fields})
         task = task if "task" in fields or task in architectures()[architecture].tasks else None

@@ -13,7 +13,7 @@ from app.session.events import Problem, Refused
 from app.session.keyed import generator, number
 from app.session.problems import shorten
 from app.session.scenario import Mask, Scenario, SpecialToken
-from models import Phase, Rows, Spec
+from models import Inputs, Phase, Rows, Spec
 from models.catalogue import architectures, read_config, tasks
 from models.parts.visibility import Cell, Visibility
 from models.tasks import BOS, MASK, Example, Special, Task, Token, phases, words_of
@@ -107,6 +107,24 @@ def chances(scenario: Scenario, starts: Sequence[int], rows: int) -> Tensor | No
         return None
     every = [[number(scenario.seed, "place", first + i) / 2**63 for i in range(rows)] for first in starts]
     return torch.tensor(every, dtype=torch.float64).view(len(starts), rows)
+
+
+def places(scenario: Scenario, starts: Sequence[int], rows: int, request: int | None = None) -> Tensor | None:
+    """What a person set in place of draws, `[b, rows]`, -1 where it is drawn; None: nothing. `request`: it stands alone.
+
+    All hypotheses of a beam are the first request."""
+    if not scenario.draws or not spec_of(scenario).capabilities.draws:
+        return None
+    own = {(d.request, d.row): d.place for d in scenario.draws}
+    who = [0 if scenario.policy.kind == "beam" else b if request is None else request for b in range(len(starts))]
+    return torch.tensor([[own.get((b, first + i), -1) for i in range(rows)] for b, first in zip(who, starts, strict=True)])
+
+
+def inputs(scenario: Scenario, target: Rows, source: Rows | None, starts: Sequence[int], request: int | None = None) -> Inputs:
+    """One call in prefill or decode, whose first target row is `starts[b]` in request b. `request`: it stands alone."""
+    rows = target.values.shape[1]
+    drawn, own = chances(scenario, starts, rows), places(scenario, starts, rows, request)
+    return Inputs(target, source, visibility(scenario), drawn, None if own is None else own.to(target.values.device))
 
 
 def training_chances(scenario: Scenario, update: int, shape: Sequence[int], draw: int = 0) -> Tensor | None:

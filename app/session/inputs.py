@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from models.tasks import Features, Preset, Special, Task, Token, Vocabulary, wor
 from models.tasks.objective import frames_needed
 
 if TYPE_CHECKING:
-    from app.session.scenario import Donor, Request
+    from app.session.scenario import Donor, Request, Scenario
 
 
 def example(spec: Spec, preset: Preset) -> dict[str, Any]:
@@ -43,6 +44,27 @@ def problems(where: str, request: Request | Donor, spec: Spec, task: Task) -> It
         yield from _labels(f"{where}.target", request, task)
     for name, vocabulary in (("source", words_of(task)), ("target", task.target)):
         yield from _specials(f"{where}.{name}", getattr(request, name) or (), vocabulary)
+
+
+def draw_problems(scenario: Scenario, spec: Spec, config: Any) -> Iterator[Problem]:
+    """Draws that a person set: of requests and places that there are, one for each row."""
+    for i, draw in enumerate(scenario.draws):
+        field, requests = f"draws.{i}", len(scenario.requests)
+        if not spec.capabilities.draws:
+            yield Problem(field, draw.place, "null", f"{spec.name} draws nothing; leave {field} out")
+        elif draw.request >= requests:
+            message = f"{field}.request was given {draw.request}; allowed: 0 to {requests - 1}"
+            yield Problem(f"{field}.request", draw.request, f"0 to {requests - 1}", message)
+        else:
+            given = scenario.requests[draw.request]
+            rows = given.features or given.source or ()
+            places = math.prod(spec.source_shape(config, len(rows), len(given.features[0]) if given.features else 0))
+            if draw.place >= places:
+                allowed = f"0 to {places - 1}"
+                yield Problem(f"{field}.place", draw.place, allowed, f"{field}.place was given {draw.place}; allowed: {allowed}")
+        if any((d.request, d.row) == (draw.request, draw.row) for d in scenario.draws[:i]):
+            message = f"draws sets row {draw.row} of request {draw.request} twice; keep one of the two"
+            yield Problem(field, draw.row, "one draw a row", message)
 
 
 def _words(where: str, request: Request | Donor, spec: Spec, task: Task) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from app.session import given, interventions, policy
 from app.session.scenario import Scenario
 from app.session.timeline import Ending, Written
-from models import Inputs, Outputs, Rows, State
+from models import Outputs, Rows, State
 from models.parts.select import select
 from models.parts.tap import OFF, Editor, Recorder, Tap, Tape
 from models.tasks import EOS
@@ -71,7 +71,6 @@ class Reading:
         self.model, self.scenario, self.device, self.record = model, scenario, device, record
         self.prompts = given.prompts(scenario)
         self.source = given.source_rows(scenario)
-        self.visibility = given.visibility(scenario)
         self.state: State = model.initial_state(len(self.prompts))  # type: ignore[operator]
         self.logits: Tensor | None = None  # of each request's decision row, [b, v]
         self.writes = given.writes(scenario)
@@ -161,8 +160,7 @@ class Reading:
         starts = tuple(state.lengths.tolist())
         target = pad(rows)
         source = self.source.to(self.device) if with_source and self.source is not None else None
-        chances = given.chances(self.scenario, starts, target.values.shape[1])
-        inputs = Inputs(target.to(self.device), source, self.visibility, chances)
+        inputs = given.inputs(self.scenario, target.to(self.device), source, starts)
         tape = Tape()
         tap = listening(self.model, self.scenario, starts, tape if self.record else None)
         began = time.perf_counter()

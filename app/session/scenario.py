@@ -118,6 +118,14 @@ class TapEdit(Value):
     enabled: bool = True
 
 
+class Draw(Value):
+    """Of a model that draws one thing at each target row: at this row of this request it takes this place of the source."""
+
+    request: Annotated[int, Field(ge=0, lt=MAX_REQUESTS)] = 0
+    row: RowNumber
+    place: RowNumber
+
+
 class Scenario(Value):
     """See the module. `config` holds the architecture's own Config fields; those left out take their defaults."""
 
@@ -131,6 +139,7 @@ class Scenario(Value):
     requests: Annotated[tuple[Request, ...], Field(min_length=1, max_length=MAX_REQUESTS)] = (Request(),)
     masks: Annotated[tuple[Mask, ...], Field(max_length=64)] = ()
     edits: Annotated[tuple[TapEdit, ...], Field(max_length=64)] = ()
+    draws: Annotated[tuple[Draw, ...], Field(max_length=64)] = ()
     training: Training = Training()
     policy: Policy = Policy()
 
@@ -188,6 +197,7 @@ def _conflicts(scenario: Scenario) -> Iterator[Problem]:
         yield _one_of("phase", scenario.phase, may, f"{spec.name} has no phase {scenario.phase!r} on this task")
     if config is not None:
         yield from _size_problems(scenario, spec, config)
+        yield from inputs.draw_problems(scenario, spec, config)
     yield from _beam_problems(scenario)
     yield from _feeding_problems(scenario)
     layers = None if config is None else spec.layers(config)

@@ -142,7 +142,7 @@ def difference(before: Scenario, after: Scenario) -> str | None:
     for group in ("training", "policy"):
         old, new = getattr(before, group), getattr(after, group)
         said += [f"{n.replace('_', ' ')} {v}" for n, v in new.model_dump().items() if v != getattr(old, n)]
-    said += [name for name in ("masks", "edits") if getattr(before, name) != getattr(after, name)]
+    said += [name for name in ("masks", "edits", "draws") if getattr(before, name) != getattr(after, name)]
     if before.requests != after.requests:
         said.append("another input")
     return ", ".join(said) or None

@@ -1,6 +1,7 @@
 // @ts-check
 /** One sequence of the training batch, row by row: what it is given, what it must predict, its loss and gradient; and three masks
- * that are not the same: which keys it may read, whether it is a key that others may read, whether it counts in the loss. */
+ * that are not the same: which keys it may read, whether it is a key that others may read, whether it counts in the loss. Words that
+ * read a picture show what each of them looked at. */
 
 import { columnAt, columns, forms, lines, lossSum, most, ownInputs, strip } from "../lib/training/batches.mjs";
 import { objective, writes } from "../lib/answers.mjs";
@@ -8,6 +9,8 @@ import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
+import { look, looks, place, shares } from "../lib/picture/looking.mjs";
+import { grid, isLookedAt, picture } from "../lib/picture/source.mjs";
 import * as read from "../lib/reads.mjs";
 import { figure, requestName } from "../lib/words.mjs";
 
@@ -17,10 +20,11 @@ import { figure, requestName } from "../lib/words.mjs";
 const GUTTER = 120;
 const EDGE = 44; // px at a side, where the way to the looked-at row stands when it is out of sight
 
-/** Letter, role, name and height (in units) of each line. */
+/** Letter, role, name and height (in units) of each line. Where a picture is read no word is a key. */
 const rows = (/** @type {World} */ world, /** @type {number} */ keys) => /** @type {[string, string, string, number][]} */ ([
   ["Q", "q", msg`input`, 1.5], ["→", "d", writes(world) ? msg`label, shifted` : objective(world) === "masked" ? msg`original` : msg`label`, 1.5], ["→", "d", msg`loss per row`, 1.2], ["∇", "g", msg`gradient`, 1.2],
-  ["", "", objective(world) === "masked" ? msg`corrupted` : keys ? msg`may read, of ${keys}` : msg`may read`, 1], ["", "", msg`is a key`, 1], ["", "", msg`counts in the loss`, 1],
+  ["", "", objective(world) === "masked" ? msg`corrupted` : keys ? msg`may read, of ${keys}` : msg`may read`, 1], ["", "", isLookedAt(world) ? "" : msg`is a key`, isLookedAt(world) ? 0 : 1], ["", "", msg`counts in the loss`, 1],
+  ...(isLookedAt(world) ? [/** @type {[string, string, string, number]} */ (["", "", msg`looked at`, 3.2])] : []),
 ]);
 
 /** @type {WeakMap<HTMLElement, Pan>} */
@@ -32,7 +36,7 @@ export default {
   title: "The batch",
   slot: "read",
   phases: ["train"],
-  wants: () => [],
+  wants: (world) => (isLookedAt(world) ? looks(world) : []),
 
   mount(element) {
     const p = pan({ role: "img", "aria-label": msg`The batch` }, "batch-pan");
@@ -137,10 +141,11 @@ function paint(p, world, all, bring = false) {
   const to = bring || locked ? row : all.length ? 0 : -1;
   follow(p, "row", `${bring || locked ? `at ${row}` : world.moved?.train?.update} ${read.request(world)}`, to < 0 || to >= all.length ? null : { left: to ? x[Math.max(0, to - 1)] : 0, right: GUTTER + x[Math.min(all.length, to + 2)] });
   const [g, width, height, scrolled] = seen(p);
-  const unit = Math.min(20, height / 8.4);
+  const named = rows(world, all[0]?.keys ?? 0);
+  const unit = Math.min(20, height / named.reduce((sum, row) => sum + row[3], 0.2));
   const top = { loss: most(all.map((l) => l.loss)), gradient: most(all.map((l) => l.gradient)) };
   let y = 0;
-  const ys = rows(world, all[0]?.keys ?? 0).map(([letter, role, name, tall]) => {
+  const ys = named.map(([letter, role, name, tall]) => {
     gutter(g, letter, role, name, y + (tall * unit) / 2, unit);
     y += tall * unit;
     return y - tall * unit;
@@ -153,14 +158,16 @@ function paint(p, world, all, bring = false) {
   all.forEach((line, t) => {
     if (x[t + 1] > scrolled && x[t] - scrolled < width) column(g, line, x[t], x[t + 1] - x[t] - 4, ys, unit, top, t === row);
   });
+  if (isLookedAt(world)) all.forEach((line, t) => line.valid && lookedAt(g, world, t, x[t], ys[7] + 2, x[t + 1] - x[t] - 4, unit * 3.2 - 2));
   g.restore();
   way(g, beyond(p, x, row, width), row, width, ys[2] + unit * 1.2);
 }
 
 /** @param {CanvasRenderingContext2D} g @param {string} letter @param {string} role @param {string} name @param {number} y @param {number} unit */
 function gutter(g, letter, role, name, y, unit) {
-  if (letter) draw.tag(g, letter, role, 0, y);
-  draw.label(g, name, letter ? 22 : 0, y, { size: Math.min(12, Math.max(10.5, unit * 0.72)) });
+  const tagged = letter && unit >= 14; // lower lines have no room for it
+  if (tagged) draw.tag(g, letter, role, 0, y);
+  draw.label(g, name, tagged ? 22 : 0, y, { size: Math.min(12, Math.max(10.5, unit * 0.72)) });
 }
 
 /** @param {CanvasRenderingContext2D} g @param {Line} l @param {number} x @param {number} w @param {number[]} ys @param {number} unit
@@ -175,12 +182,21 @@ function column(g, l, x, w, ys, unit, top, on) {
   bar(g, l.gradient, top.gradient, x, ys[3], w, unit * 1.2, "g", l.counts);
   const reads = l.became !== null ? (l.became ? fate(l.became) : "–") : l.leak ? msg`label!` : l.keys ? String(l.open) : "–";
   if (!narrow) draw.label(g, reads, x + w / 2, ys[4] + unit / 2, { size: 11, mono: true, align: "center", weight: l.leak ? 700 : 480, color: l.leak ? "--d" : "--ink-2" });
-  form(g, l.valid ? "on" : "padded", x, ys[5], w, unit, "--ink-3");
+  if (ys[6] > ys[5]) form(g, l.valid ? "on" : "padded", x, ys[5], w, unit, "--ink-3");
   form(g, l.counts ? "on" : l.valid ? "off" : "padded", x, ys[6], w, unit, "--d-fill");
 }
 
 /** What was done to a word that must be said again. @param {string} became */
 const fate = (became) => (became === "mask" ? msg`masked` : became === "random" ? msg`replaced` : msg`kept`);
+
+/** The picture as one word read it. @param {CanvasRenderingContext2D} g @param {World} world @param {number} row @param {number} x @param {number} y @param {number} w @param {number} h */
+function lookedAt(g, world, row, x, y, w, h) {
+  const [cut, drawn] = [grid(read.rows(world, "s")), picture(world)];
+  if (!cut || !drawn.length) return;
+  const high = Math.min(h, (w * cut.lines) / cut.columns);
+  const wide = (high * cut.columns) / cut.lines;
+  look(g, { x: x + (w - wide) / 2, y, w: wide, h: high }, { lines: drawn, cut, shares: shares(world, "batch", row), drawn: place(world, "batch", row), set: false, large: false, pointed: null });
+}
 
 /** A number with its bar: beside each other where there is room, else the bar below.
  * @param {CanvasRenderingContext2D} g @param {number | null} value @param {number} top @param {number} x @param {number} y @param {number} w @param {number} h

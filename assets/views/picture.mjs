@@ -1,26 +1,22 @@
 // @ts-check
-/** A picture with what each word reads of it: the row that is looked at large, all words beside it. Under the pointer a place shows its share. */
+/** A picture with what each word reads of it: the row that is looked at large, all words beside it. Under the pointer a place shows its share.
+ * Where a place is drawn, a click on the large picture sets which. */
 
 import { css, fit, font } from "../lib/canvas.mjs";
 import { h, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
+import { placeSet, withPlace } from "../lib/picture/draws.mjs";
 import { grid, isLookedAt, picture } from "../lib/picture/source.mjs";
-import { layout, look, place, shares, word } from "../lib/picture/looking.mjs";
+import { layout, location, look, looks, place, shares, word } from "../lib/picture/looking.mjs";
 import * as read from "../lib/reads.mjs";
 import { figure, percent } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
-/** @typedef {{world: World, context: Context, canvas: any, at: {row: number, place: number | null} | null, said: any}} Held */
+/** large: on the picture of the row that is looked at. @typedef {{row: number, place: number | null, large: boolean}} At */
+/** @typedef {{world: World, context: Context, canvas: any, at: At | null, said: any}} Held */
 
 /** @type {WeakMap<HTMLElement, Held>} */
 const held = new WeakMap();
-
-/** The tap of places that were drawn, in a model that reads one alone. @param {World} world */
-function location(world) {
-  const at = read.relation(world);
-  const base = at ? `${read.scope(at.info, at.layer)}.` : "";
-  return world.schema?.taps.find((/** @type {any} */ t) => t.type === "decision" && t.path.startsWith(base))?.path ?? null;
-}
 
 /** @type {import("../lib/types").View} */
 export default {
@@ -30,11 +26,7 @@ export default {
   phases: ["prefill", "decode"],
   applies: isLookedAt,
 
-  wants(world) {
-    const at = location(world);
-    const whole = read.readSelectors(world).slice(0, 1);
-    return at ? [...whole, { path: at, index: whole[0]?.index, dtype: "u8" }] : whole;
-  },
+  wants: looks,
 
   mount(element, context) {
     const canvas = h("canvas", { class: "looks", tabindex: 0, role: "img" });
@@ -45,7 +37,7 @@ export default {
     held.set(element, mine);
     canvas.onpointermove = (/** @type {PointerEvent} */ e) => point(mine, e);
     canvas.onpointerleave = () => point(mine, null);
-    canvas.onclick = (/** @type {PointerEvent} */ e) => lock(mine, pointed(mine, e));
+    canvas.onclick = (/** @type {PointerEvent} */ e) => press(mine, pointed(mine, e));
     canvas.onkeydown = (/** @type {KeyboardEvent} */ e) => key(mine, e);
   },
 
@@ -72,12 +64,12 @@ function paint({ canvas, world, at }) {
   const geo = layout(width, height, read.rows(world, "t").length, cut);
   const row = shownRow(world);
   const drawn = (/** @type {number} */ r) => place(world, "picture", r);
-  look(g, geo.large, { lines, cut, shares: shares(world, "picture", row), drawn: drawn(row), large: true, pointed: at?.row === row ? at.place : world.hover?.key ?? null });
+  look(g, geo.large, { lines, cut, shares: shares(world, "picture", row), drawn: drawn(row), set: placeSet(world, row) !== null, large: true, pointed: at?.row === row ? at.place : world.hover?.key ?? null });
   read.rows(world, "t").forEach((query, r) => {
     const box = geo.small(r);
     if (box.x + box.w > width) return;
     const padded = query.state === "padded";
-    look(g, box, { lines: padded ? [] : lines, cut, shares: padded ? [] : shares(world, "picture", r), drawn: drawn(r), large: false, pointed: null });
+    look(g, box, { lines: padded ? [] : lines, cut, shares: padded ? [] : shares(world, "picture", r), drawn: drawn(r), set: placeSet(world, r) !== null, large: false, pointed: null });
     if (r === row) frame(g, box);
     font(g, r === row ? 680 : 520, 11, true);
     g.fillStyle = css(r === row ? "--ink" : "--ink-3");
@@ -96,7 +88,7 @@ function frame(g, b) {
 /** The row that is large: the one that is pointed at, else the one that the page looks at. @param {World} world */
 const shownRow = (world) => world.hover?.row ?? read.focus(world).row;
 
-/** @param {Held} mine @param {PointerEvent} e */
+/** @param {Held} mine @param {PointerEvent} e @returns {At | null} */
 function pointed({ canvas, world }, e) {
   const cut = grid(read.rows(world, "s"));
   if (!cut) return null;
@@ -104,7 +96,7 @@ function pointed({ canvas, world }, e) {
   const geo = layout(box.width, box.height, read.rows(world, "t").length, cut);
   const found = geo.at(e.clientX - box.left, e.clientY - box.top);
   if (!found) return null;
-  return { row: found.row ?? read.focus(world).row, place: found.place };
+  return { row: found.row ?? read.focus(world).row, place: found.place, large: found.row === null };
 }
 
 /** @param {Held} mine @param {PointerEvent | null} e */
@@ -122,7 +114,14 @@ function top(world, row) {
   return all.reduce((best, v, i) => (v > (all[best] ?? -1) ? i : best), 0);
 }
 
-/** @param {Held} mine @param {{row: number, place: number | null} | null} at */
+/** On the large picture of a model that draws: this place is read. Else the read is locked. @param {Held} mine @param {At | null} at */
+function press(mine, at) {
+  const { world, context } = mine;
+  if (!at?.large || at.place === null || !location(world) || drawnAt(world, at.row) === null) return lock(mine, at);
+  context.send({ kind: "change", fields: { draws: withPlace(world, at.row, at.place) } });
+}
+
+/** @param {Held} mine @param {At | null} at */
 function lock({ world, context }, at) {
   if (!at || at.row < 0) return;
   const place = { row: at.row, key: at.place ?? top(world, at.row) };
@@ -130,18 +129,22 @@ function lock({ world, context }, at) {
   context.look({ lock: same ? null : place });
 }
 
-/** Left and right choose a word, Enter locks it. @param {Held} mine @param {KeyboardEvent} e */
+/** Left and right choose a word, with Shift and up and down a place; Enter does what a click does. @param {Held} mine @param {KeyboardEvent} e */
 function key(mine, e) {
-  const by = { ArrowLeft: -1, ArrowRight: 1 }[e.key] ?? 0;
   const { world } = mine;
-  const row = shownRow(world);
-  if (e.key === "Enter") lock(mine, { row, place: null });
+  const [row, keys] = [shownRow(world), read.rows(world, "s")];
+  const place = world.hover?.key ?? drawnAt(world, row) ?? top(world, row);
+  if (e.key === "Enter") press(mine, { row, place, large: true });
+  const wide = grid(keys)?.columns ?? 1;
+  const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -wide, ArrowDown: wide }[e.key] ?? 0;
   if (!by) return;
   e.preventDefault();
   e.stopPropagation();
-  const next = Math.max(0, Math.min(read.rows(world, "t").length - 1, row + by));
-  mine.context.hover({ row: next, key: top(world, next) });
-  mine.context.say(sentence(world, next, top(world, next)));
+  const word = Math.abs(by) === 1 && !e.shiftKey;
+  const next = word ? Math.max(0, Math.min(read.rows(world, "t").length - 1, row + by)) : row;
+  const key = word ? top(world, next) : Math.max(0, Math.min(keys.length - 1, place + by));
+  mine.context.hover({ row: next, key });
+  mine.context.say(sentence(world, next, key));
 }
 
 /** @param {World} world @param {number} row @param {number} place */
@@ -150,8 +153,9 @@ function sentence(world, row, place) {
   const name = read.rows(world, "s")[place]?.token ?? "";
   const drawn = place >= 0 && drawnAt(world, row) === place;
   if (Number.isNaN(share) || share === undefined) return msg`Row ${row} has not read the picture yet.`;
+  if (drawn && placeSet(world, row) !== null) return msg`Row ${row}, ${word(world, row)}: you set place ${name}, whose chance was ${figure(share)}; only it is read. Click it again to let it be drawn.`;
   if (drawn) return msg`Row ${row}, ${word(world, row)}: place ${name} was drawn with chance ${figure(share)}, and only it is read.`;
-  return location(world) ? msg`Row ${row}, ${word(world, row)}: place ${name} had a chance of ${figure(share)}.` : msg`Row ${row}, ${word(world, row)}: ${percent(share)} of what it reads comes from place ${name}.`;
+  return location(world) ? msg`Row ${row}, ${word(world, row)}: place ${name} had a chance of ${figure(share)}. Click it to read it instead.` : msg`Row ${row}, ${word(world, row)}: ${percent(share)} of what it reads comes from place ${name}.`;
 }
 
 /** @param {World} world @param {number} row */
@@ -163,5 +167,8 @@ function tell({ world, canvas, at, said }) {
   const key = at?.place ?? world.hover?.key ?? world.look.lock?.key ?? drawnAt(world, row) ?? top(world, row);
   const line = row < 0 ? msg`The picture is not read yet.` : sentence(world, row, key);
   text(said, line);
-  set(canvas, "aria-label", `${line} ${msg`Left and right choose a word, Enter locks it.`}`);
+  set(canvas, "aria-label", `${line} ${keys(world)}`);
 }
+
+/** @param {World} world */
+const keys = (world) => (location(world) ? msg`Left and right choose a word, with Shift and up and down a place; Enter sets what is read.` : msg`Left and right choose a word, Enter locks it.`);

@@ -36,6 +36,29 @@ def test_a_digit_is_dragged_onto_the_picture_and_undone(window: Window) -> None:
     assert window.world(features) == before
 
 
+def test_a_click_on_the_picture_sets_what_hard_attention_reads(window: Window) -> None:
+    choose(window, "show_attend_tell", "show, attend")
+    page, picture, draws = window.page, window.page.locator("#view-picture canvas.looks"), "opened.scenario.draws"
+    page.evaluate("() => lookback.run.commands.change({config: {attention: 'hard'}})")
+    window.until("lookback.store.world.opened.scenario.config.attention === 'hard'")
+    window.step(2)
+    window.until("lookback.store.valuesOf('picture', 1).length === 1")
+    window.settled()
+    moments = window.world("history.size")
+    picture.click(position={"x": 12, "y": 12})
+    window.until(f"lookback.store.world.{draws}.length === 1")
+    window.settled()
+    assert window.world(draws) == [{"request": 0, "row": 2, "place": 0}]
+    assert window.world("history.size") == moments + 1, "a moment of its own"
+    assert "you set place 0,0" in page.locator("#view-picture .looks-said").inner_text()
+    picture.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    window.until(f"lookback.store.world.{draws}[0]?.place === 6")
+    page.get_by_role("button", name="Undo", exact=True).first.click()
+    window.until(f"lookback.store.world.{draws}[0]?.place === 0")
+
+
 def test_labels_stand_over_frames_and_an_empty_strip_is_read(window: Window) -> None:
     choose(window, "conformer", "conformer")
     page = window.page

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from app.session.commands import Analyse, Back, Change, Enter, Selector, Step
+from app.session.commands import Analyse, Back, Change, Enter, Selector, Step, Undo
 from app.session.engine import Engine
 from app.session.events import Analysis, Check, Checked, Refused
 from tests.session.driving import do, numbers, of, opened
@@ -45,6 +45,45 @@ def test_a_row_draws_the_same_again_beside_others_and_without_a_cache() -> None:
         do(beside, Step())
     assert places(beside, 0) == places(beside, 1) == first
     assert places(drawn_after(4, seed=8)) != first, "another seed draws other places"
+
+
+def test_a_place_that_a_person_sets_is_read_in_place_of_the_draw() -> None:
+    """Row 2 reads place 5: earlier rows stay, the change goes back and into a link, and another input leaves it behind."""
+    engine = drawn_after(3)
+    before, digest = places(engine), engine.digest()
+    other = (before[2] + 7) % 36
+    do(engine, Change(fields={"draws": [{"row": 2, "place": other}]}))
+    assert places(engine)[:3] == [*before[:2], other] and engine.timeline.node(engine.timeline.here).changed == "draws"
+    opened_again = drawn(draws=[{"row": 2, "place": other}])
+    for _ in range(3):
+        do(opened_again, Step())
+    assert places(opened_again)[:3] == places(engine)[:3]
+    found = [c for c in of(do(engine, Analyse(name="cached_equals_full")), Checked)[-1].checks if c.id == "cached_equals_full"]
+    assert found[0].status == "pass"
+    do(engine, Undo())
+    assert places(engine) == before and engine.digest() == digest
+    do(engine, Change(fields={"draws": [{"row": 2, "place": other}]}))
+    do(engine, Change(fields={"requests": [{"features": [[0.5] * 24] * 4}]}))
+    assert engine.scenario.draws == ()
+
+
+@pytest.mark.parametrize(
+    ("draws", "says"),
+    [
+        ([{"row": 1, "place": 36}], "draws.0.place was given 36; allowed: 0 to 35"),
+        ([{"request": 1, "row": 1, "place": 3}], "draws.0.request was given 1; allowed: 0 to 0"),
+        ([{"row": 1, "place": 3}, {"row": 1, "place": 4}], "draws sets row 1 of request 0 twice"),
+        ([{"row": -1, "place": 3}], "draws.0.row"),
+    ],
+)
+def test_places_that_are_none_are_refused(draws: list[dict[str, int]], says: str) -> None:
+    engine = drawn_after(1)
+    before = engine.digest()
+    with pytest.raises(Refused, match=says):
+        do(engine, Change(fields={"draws": draws}))
+    assert engine.digest() == before
+    with pytest.raises(Refused, match="draws nothing"):
+        opened("bahdanau", draws=[{"row": 0, "place": 0}])
 
 
 def drawn_after(steps: int, **fields: Any) -> Engine:

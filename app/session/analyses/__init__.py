@@ -25,7 +25,7 @@ from app.session.reading import listening
 from app.session.standing import load, parameters_before
 from app.session.timeline import Place
 from app.session.updating import Update
-from models import Inputs, Rows
+from models import Rows
 from models.parts.tap import Tape
 from models.tasks.objective import pad
 
@@ -90,7 +90,7 @@ def known(run: Run) -> Tape:
     scenario, prompts = run.place.scenario, given.prompts(run.place.scenario)
     written = [w.read(run.place.decided) for w in run.place.written] or [()] * len(prompts)
     rows, source = pad([[*p, *w] for p, w in zip(prompts, written, strict=True)]).to(run.device), given.source_rows(scenario)
-    inputs, tape = Inputs(rows, source and source.to(run.device), given.visibility(scenario)), Tape()
+    inputs, tape = given.inputs(scenario, rows, source and source.to(run.device), [0] * len(prompts)), Tape()
     with torch.no_grad():
         state = run.model.initial_state(len(prompts))  # type: ignore[operator]
         run.model(inputs, state, listening(run.model, scenario, [0] * len(prompts), tape))

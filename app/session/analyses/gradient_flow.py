@@ -17,7 +17,6 @@ from app.session.analyses import Result, Run, one_request
 from app.session.analyses.choice_reach import Entering
 from app.session.events import Check, Refused
 from app.session.reading import listening
-from models import Inputs
 
 NAME = "gradient_flow"
 TITLE = "How much every row's prediction moves with every row that was read"
@@ -32,10 +31,10 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
         allowed = "prefill or decode of a model that writes"
         raise Refused.one("phase", run.place.phase, allowed, f"Gradient flow is measured in {allowed}.")
     model, target, source = one_request(run, arguments, NAME)
-    found: dict[str, torch.Tensor] = {}
+    request, found = arguments.get("request", 0), dict[str, torch.Tensor]()
     with torch.enable_grad():
         heard = Entering(listening(model, scenario, [0], None), found)
-        out, _ = model(Inputs(target, source, given.visibility(scenario)), model.initial_state(1), heard)  # type: ignore[operator]
+        out, _ = model(given.inputs(scenario, target, source, [0], request), model.initial_state(1), heard)  # type: ignore[operator]
         log_p = torch.log_softmax(out.values[0], -1)
         n = log_p.shape[0]
         following = [*target.values[0, 1:].tolist(), int(log_p[-1].argmax())]
@@ -48,4 +47,4 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
                 size = found[owner].shape[1]
                 norms[owner].append([0.0] * size if grad is None else grad[0].double().norm(dim=-1).tolist())
             yield (row - first + 1) / (n - first)
-    yield Result({"request": arguments.get("request", 0), "first": first, "norms": norms, "following": following[first:]})
+    yield Result({"request": request, "first": first, "norms": norms, "following": following[first:]})

@@ -17,7 +17,7 @@ from app.session.analyses import Result, Run
 from app.session.checks_parts import broken
 from app.session.events import Check, Status
 from app.session.reading import listening
-from models import Inputs, Rows
+from models import Rows
 from models.tasks import Task
 from models.tasks.objective import pad
 
@@ -79,8 +79,8 @@ def _place(run: Run, request: int, row: int, changed: int) -> dict[str, Any]:
 def _logits(run: Run, values: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
     """All known rows in one call, without a cache: `[b, t, v]`."""
     scenario, source = run.place.scenario, given.source_rows(run.place.scenario)
-    rows, chances = Rows(values, lengths).to(run.device), given.chances(scenario, [0] * len(values), values.shape[1])
-    inputs = Inputs(rows, source and source.to(run.device), given.visibility(scenario), chances)
+    rows = Rows(values, lengths).to(run.device)
+    inputs = given.inputs(scenario, rows, source and source.to(run.device), [0] * len(values))
     with torch.no_grad():
         state = run.model.initial_state(len(values))  # type: ignore[operator]
         outputs, _ = run.model(inputs, state, listening(run.model, scenario, [0] * len(values), None))

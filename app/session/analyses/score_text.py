@@ -20,7 +20,7 @@ from app.session.analyses import Result, Run
 from app.session.events import Check, Refused
 from app.session.problems import shorten
 from app.session.reading import listening
-from models import Inputs, Rows
+from models import Rows
 from models.tasks import EOS
 from models.tasks.objective import pad
 
@@ -68,7 +68,7 @@ def _logits(run: Run, row: list[int], source: Rows | None, request: int) -> Tens
         length = source.lengths[request : request + 1]
         read = Rows(source.values[request : request + 1, : int(length)].expand(size, -1), length.expand(size)).to(run.device)
     with torch.no_grad():
-        inputs = Inputs(target, read, given.visibility(scenario), given.chances(scenario, [0] * size, len(row)))
+        inputs = given.inputs(scenario, target, read, [0] * size)
         tap = listening(run.model, scenario, [0] * size, None)
         outputs, _ = run.model(inputs, run.model.initial_state(size), tap)  # type: ignore[operator]
     return outputs.values[request]

@@ -6,7 +6,7 @@ import * as read from "../reads.mjs";
 import { pixels } from "../setup/drawing.mjs";
 
 /** @typedef {import("../types").World} World @typedef {{x: number, y: number, w: number, h: number}} Box @typedef {{lines: number, columns: number}} Grid */
-/** @typedef {{lines: number[][], cut: Grid, shares: number[], drawn: number | null, large: boolean, pointed: number | null}} Look shares: of each place; drawn: the one that was drawn */
+/** @typedef {{lines: number[][], cut: Grid, shares: number[], drawn: number | null, set: boolean, large: boolean, pointed: number | null}} Look shares: of each place; drawn: the one that was drawn, or set by a person */
 
 /** Room for the words under the small pictures, px, and between pictures. */
 const [WORDS, GAP] = [18, 10];
@@ -37,6 +37,20 @@ export function layout(width, height, rows, cut) {
     return null;
   };
   return { large, small, at };
+}
+
+/** The tap of places that were drawn, in a model that reads one alone. @param {World} world @returns {string | null} */
+export function location(world) {
+  const at = read.relation(world);
+  const base = at ? `${read.scope(at.info, at.layer)}.` : "";
+  return world.schema?.taps.find((/** @type {any} */ t) => t.type === "decision" && t.path.startsWith(base))?.path ?? null;
+}
+
+/** What a view that shows looks watches: the shares, and what was drawn. @param {World} world @returns {import("../types").Selector[]} */
+export function looks(world) {
+  const at = location(world);
+  const whole = read.readSelectors(world).slice(0, 1);
+  return at ? [...whole, { path: at, index: whole[0]?.index, dtype: "u8" }] : whole;
 }
 
 /** The share of each place in one row's read; NaN where it is not known.
@@ -85,6 +99,7 @@ export function look(g, b, o) {
   o.shares.forEach((share, key) => {
     const [x, y] = [b.x + (key % cut.columns) * wide, b.y + Math.floor(key / cut.columns) * high];
     if (key === drawn) edge(g, x, y, wide, high, "--d-fill", o.large ? 3 : 2);
+    if (key === drawn && o.set) corner(g, x, y, wide / 3);
     else if (o.large && key === o.pointed) edge(g, x, y, wide, high, "--ink", 2);
     else if (drawn === null && share >= 0.1) edge(g, x, y, wide, high, "--v-fill", o.large ? 1 + 3 * share : 1.5);
     if (o.large && wide >= 22 && share >= 0.005) number(g, share, x + wide / 2, y + high - 3);
@@ -96,6 +111,16 @@ function edge(g, x, y, w, h, color, width) {
   g.strokeStyle = css(color);
   g.lineWidth = width;
   g.strokeRect(x + width / 2, y + width / 2, w - width, h - width);
+}
+
+/** The sign of a place that a person set. @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} size */
+function corner(g, x, y, size) {
+  g.fillStyle = css("--d-fill");
+  g.beginPath();
+  g.moveTo(x, y);
+  g.lineTo(x + size, y);
+  g.lineTo(x, y + size);
+  g.fill();
 }
 
 /** A share in percent, on a ground that lets it be read over ink. @param {CanvasRenderingContext2D} g @param {number} share @param {number} x @param {number} y */
