@@ -55,6 +55,7 @@ function answers(world, view) {
   if (!lead) return view?.output && !view.answers.length && objective(world) === "masked" ? [part(msg`no word is masked`)] : [];
   const true_ = label(world, read.request(world));
   const more = true_ ? told(parts`, labelled ${part(true_, "q")}`) : [];
+  if (!view.output) return []; // the model is there before what it says
   if (objective(world) === "ctc") return told(parts`the frames say ${part(view.output.join(" ") || msg`nothing`, "d")}${more}`);
   return told(parts`${token(lead.token, "d")} leads at ${probability(lead.probability)}${more}`);
 }
