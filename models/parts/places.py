@@ -113,7 +113,7 @@ class Rotary(Nowhere):
 
     def turn(self, q: Tensor, keys: Tensor, where: Where, owners: tuple[str, str], tap: Tap) -> tuple[Tensor, Tensor]:
         query, key = owners
-        rates = tap("rates", self.rates.rates(where.known).to(q.dtype), "b p")
+        rates = tap("rates", self.rates.rates(where.known), "b p")  # fp64: a row number times a rounding would be seen
         angles = tap("angles", where.rows[..., None] * rates[:, None], f"b {query} p")
         theirs = torch.arange(keys.shape[2], device=q.device)[None, :, None] * rates[:, None]
         turned = tap("q_turned", self.turned(q, angles), f"b h {query} e")
@@ -122,7 +122,7 @@ class Rotary(Nowhere):
     def turned(self, x: Tensor, angles: Tensor) -> Tensor:
         """Rows `[b, h, n, e]` by angles `[b, n, p]`."""
         first, second = self.pairs.split(x)
-        cos, sin = (f(angles)[:, None] * self.rates.stretch for f in (torch.cos, torch.sin))
+        cos, sin = ((f(angles)[:, None] * self.rates.stretch).to(x.dtype) for f in (torch.cos, torch.sin))
         return self.pairs.join(first * cos - second * sin, second * cos + first * sin)
 
 

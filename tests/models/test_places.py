@@ -63,11 +63,23 @@ def test_rotations_in_halves_are_llamas(kind: str, rows: int) -> None:
     cos, sin = llama(kind)(q, at)
     theirs = apply_rotary_pos_emb(q, keys, cos, sin)
     ours = place.turn(q, keys, Where(at, torch.tensor([rows, rows])), ("t", "t'"), OFF)
-    # fp32 angles: 200 rows times a rounding of 6e-8 is 1e-5; theirs are made in fp32, ours in fp64 and rounded once
-    assert_close(ours, theirs, atol=5e-5, rtol=0)
-    angles = place.rates.rates(torch.tensor([rows]))[0]
-    assert_close(angles.float(), llama_rates(kind, rows), atol=1e-7, rtol=1e-6)
+    rates = place.rates.rates(torch.tensor([rows]))[0]
+    assert_close(rates.float(), llama_rates(kind, rows), atol=1e-7, rtol=1e-6)
     assert place.rates.stretch == pytest.approx(llama(kind).attention_scaling)
+    exact = [by_complex_numbers(x, rates) * place.rates.stretch for x in (q, keys)]
+    for mine, other, right in zip(ours, theirs, exact, strict=True):
+        assert_close(mine.double(), right, atol=2e-6, rtol=0)
+        # their angles are made in fp32: 200 rows times a rounding of 6e-8 is 1e-5, so that they are the side that is off
+        off, theirs_off = ((x.double() - right).abs().max() for x in (mine, other))
+        assert off <= theirs_off <= 5e-5
+
+
+def by_complex_numbers(x: torch.Tensor, rates: torch.Tensor) -> torch.Tensor:
+    """Su et al. 2021, equation 13, in fp64: a pair is one complex number, and row m multiplies it by e^(i m w)."""
+    first, second = x.double().chunk(2, -1)
+    angles = torch.arange(x.shape[2]).double()[:, None] * rates
+    turned = torch.complex(first, second) * torch.polar(torch.ones_like(angles), angles)
+    return torch.cat((turned.real, turned.imag), -1)
 
 
 def llama_rates(kind: str, rows: int) -> torch.Tensor:
