@@ -134,7 +134,7 @@ hints = new Hints(/** @type {HTMLElement} */ (document.getElementById(data.ids.H
 onPrint(/** @type {HTMLElement} */ (document.getElementById(data.ids.STAGE)), (light) => {
   document.documentElement.setAttribute("data-mantine-color-scheme", light ? "light" : scheme(remembered()));
   registry.repaint();
-  registry.frame();
+  registry.frame(true);
 });
 actions.theme(remembered());
 sayWhole(document);

@@ -50,7 +50,7 @@ def _turn(chromium: Browser) -> tuple[float, dict[str, float]]:
         page.locator(f".card[data-architecture={architecture}]").click()
         browser.until(page, f"lookback.store.world.opened.scenario.architecture === '{architecture}'")
         browser.until(page, "!document.getElementById('step').disabled")
-        taken[architecture] = page.evaluate("() => bench.result()")
+        _, taken[architecture] = page.evaluate("() => bench.result()")
         if page.evaluate("() => lookback.store.world.opened.weights.kind") != "trained":
             raise RuntimeError(f"{architecture} came without trained weights")
     context.close()

@@ -15,6 +15,9 @@ import { long } from "../reads.mjs";
  */
 
 const MOST_SELECTORS = 64;
+/** The slots of what a step is about. They are painted in the first frame after it and nothing else is, so that the first frame is short; all that
+ * stands beside them follows in the next frame. */
+const FIRST = new Set(["sentence", "read", "map", "next"]);
 /** How long a new epoch may keep the page from painting, ms. */
 const PATIENCE = 100;
 
@@ -48,6 +51,8 @@ export class Registry {
     /** @type {Placed[]} */
     this.placed = [];
     this.waiting = false;
+    /** The last frame left views to the next one. */
+    this.owed = false;
     this.watched = "";
     /** What the views want may have changed. */
     this.asks = false;
@@ -165,14 +170,25 @@ export class Registry {
     requestAnimationFrame(() => this.frame());
   }
 
-  frame() {
+  /** @param {boolean} [whole] paint all that is due now */
+  frame(whole = this.owed) {
     this.waiting = false;
     if (this.asks) this.plan();
     if (this.held()) return this.ask();
-    const pictures = this.placed.filter((p) => p.shown && p.dirty).map((p) => ({ p, paint: this.draw(p) }));
-    for (const { p, paint } of pictures) if (typeof paint === "function") this.attempt(p, paint);
+    const due = this.placed.filter((p) => p.shown && p.dirty);
+    const first = whole ? [] : due.filter((p) => FIRST.has(p.view.slot));
+    this.owed = first.length > 0 && first.length < due.length;
+    this.paint(this.owed ? first : due);
+    if (this.owed) return this.ask();
     const drawn = this.store.drawn.splice(0);
     if (drawn.length) this.drawn(Math.max(...drawn));
+  }
+
+  /** First all that is DOM, then the canvases: a canvas that sets its font makes the browser bring the page's styles up to date.
+   * @param {Placed[]} due */
+  paint(due) {
+    const pictures = due.map((p) => ({ p, paint: this.draw(p) }));
+    for (const { p, paint } of pictures) if (typeof paint === "function") this.attempt(p, paint);
   }
 
   /** Between a new epoch and its first values the old picture stays, for a moment. */

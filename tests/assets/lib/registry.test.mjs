@@ -65,6 +65,24 @@ test("pictures are painted when every view has changed its part of the page", (t
   assert.equal(told.mock.callCount(), 1);
 });
 
+test("what a step is about is painted in the first frame, what stands beside it in the next, also while steps follow each other", () => {
+  const order = [];
+  const one = (id, slot) => view(id, { slot, draw: (_, world) => (world.moved, order.push(id)) });
+  const { store, frame: next } = page(one("map", "map"), one("inspector", "inspector"));
+  next();
+  order.length = 0;
+  moveTo(store, "decode");
+  next();
+  assert.deepEqual(order, ["map"]);
+  moveTo(store, "decode");
+  next();
+  assert.deepEqual(order, ["map", "map", "inspector"], "nothing waits for more than one frame");
+  store.set({ moved: { phase: "decode" } });
+  next();
+  next();
+  assert.deepEqual(order.slice(3), ["map", "inspector"]);
+});
+
 test("views of another phase are hidden, neither drawn nor watched", () => {
   const train = view("train", { phases: ["train"], wants: () => [{ path: "gradient" }] });
   const decode_ = view("decode", { wants: () => [{ path: "weights" }] });
