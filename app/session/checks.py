@@ -138,7 +138,7 @@ def _rows_sum(calls: Sequence[Call]) -> Check:
             if largest > worst or math.isnan(largest):
                 worst, place, edited = largest, _cell(call, path, off), call.tape.records[path].unedited is not None
     if not seen:
-        return Check("rows_sum", "rows sum to 1", "does_not_apply", "", "measured", "this call read no weights")
+        return Check("rows_sum", "rows sum to 1", "does_not_apply", "", "measured", "no weights were read")
     status: Status = "pass" if worst <= TOLERANCE else "fail"
     reason = "an edit sets weights there" if edited and status == "fail" else ""
     return Check("rows_sum", "rows sum to 1", status, f"max |Σ−1| {small(worst)}", "measured", reason, place)
@@ -165,7 +165,7 @@ def _hidden_weigh_nothing(calls: Sequence[Call]) -> Check:
             hidden += int(here.sum())
             wrong, place = wrong + bad, _cell(call, path, seen) if bad else place
     if not hidden:
-        return Check("hidden_zero", "hidden cells weigh 0", "does_not_apply", "", "exact", "no cell is hidden in this call")
+        return Check("hidden_zero", "hidden cells weigh 0", "does_not_apply", "", "exact", "no cell is hidden")
     status: Status = "fail" if wrong else "pass"
     return Check("hidden_zero", "hidden cells weigh 0", status, f"{hidden - wrong} of {hidden}", "exact", "", place)
 
@@ -258,7 +258,7 @@ def _score_gradients(tape: Tape) -> Check:
             if off > worst or math.isnan(off):
                 worst, place = off, path
     if worst < 0:
-        return Check("score_gradients", claim, "does_not_apply", "", "measured", "no scores were recorded")
+        return Check("score_gradients", claim, "does_not_apply", "", "measured", "no scores")
     status: Status = "pass" if worst <= TOLERANCE else "fail"
     return Check("score_gradients", claim, status, f"max |Σ| {small(worst)}", "measured", "", {"path": place})
 

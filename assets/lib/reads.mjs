@@ -192,7 +192,8 @@ export function visibility(info, layer, keys) {
  * all rows, as this read sees them, where those are kept, else its own; what the read gives (one vector for each head and query row) by
  * standing after the weights.
  * @param {World} world @param {any} info @param {number} layer
- * @returns {{scores: string, weights: string, query: string | null, keys: string | null, value: string | null, values: string | null, output: string | null}} */
+ * @returns {{scores: string, weights: string, query: string | null, keys: string | null, value: string | null, values: string | null, output: string | null, mixed: string | null, mixture: string | null}}
+ * mixed, mixture: what the weights add up and the sum, with or without a head axis */
 export function tapsOf(world, info, layer) {
   const all = world.schema?.taps ?? NO_TAPS;
   const base = scope(info, layer);
@@ -223,14 +224,21 @@ function findTaps(all, info, base, wide) {
   const named = (/** @type {RegExp} */ name, /** @type {any[]} */ among) =>
     among.find((/** @type {any} */ t) => leaf(t.path).endsWith(ends) && name.test(leaf(t.path).slice(0, leaf(t.path).length - ends.length)))?.path ?? null;
   const after = taps.filter((/** @type {any} */ t, /** @type {number} */ i) => i > at && at >= 0 && perHead(t, info.query));
+  const values = named(/^(v|value|values)$/, kept);
+  /** One vector for each row, shared by all heads. @param {any} t @param {string} owner */
+  const shared = (t, owner) => /^(hidden|state)$/.test(t.type) && t.axes.length === 3 && t.axes[1] === owner;
+  const mixture = after[0] ?? taps.find((/** @type {any} */ t) => /^(context|embedding|read|read_hidden)$/.test(leaf(t.path)) && shared(t, info.query));
+  const mixed = all.findLast((/** @type {any} */ t) => /^(annotations|values|rows|new_hidden)$/.test(leaf(t.path)) && shared(t, info.key) && t.axes[2] === mixture?.axes.at(-1));
   return {
     scores: find(["scores"])?.path ?? `${base}.scores`,
     weights: weights?.path ?? `${base}.weights`,
     query: named(/^(q|query|queries)$/, taps.filter((/** @type {any} */ t) => perHead(t, info.query))),
     keys: named(/^(k|key|keys)$/, kept),
     value: named(/^(v|value|values)$/, rows.filter((/** @type {any} */ t) => t.type === "hidden")),
-    values: named(/^(v|value|values)$/, kept),
+    values,
     output: after[0]?.path ?? null,
+    mixed: mixture ? (values ?? mixed?.path ?? null) : null,
+    mixture: mixture?.path ?? null,
   };
 }
 

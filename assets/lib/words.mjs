@@ -72,6 +72,10 @@ export function age(ms) {
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
+/** A row by its number and its token; a row of features that has no other name than its number says that once.
+ * @param {number} row @param {string} token */
+export const rowWords = (row, token) => (token === String(row) ? token : `${row} ${token}`.trim());
+
 /** Requests and sequences are named by letters: A, B, ... Z, then R26, ...
  * @param {number} index */
 export const requestName = (index) => (index < 26 ? String.fromCharCode(65 + index) : `R${index}`);

@@ -29,9 +29,10 @@ export default {
   mount(element, context) {
     owns.set(element, { show: "loss", log: true, timer: 0, at: 0, curve: null, limit: null, drawn: false, hover: null });
     element.append(
-      h("div", { class: "ph" }, choice("show", msg`Which curve`, [["loss", msg`Loss`], ["norm", msg`Gradient norm`]]), h("span", { class: "mono curve-said", "aria-live": "off" }), h("span", { class: "sp" }), h("button", { class: "link by-clauses", type: "button", hidden: true, title: msg`The bottleneck: exact match against the number of clauses`, onclick: () => context.look({ chart: "clauses" }) }, msg`By clauses…`), choice("log", msg`Scale`, [["lin", msg`lin`], ["log", msg`log`]])),
+      h("div", { class: "ph" }, choice("show", msg`Which curve`, [["loss", msg`Loss`], ["norm", msg`Gradient norm`]]), h("span", { class: "sp" }), h("button", { class: "link by-clauses", type: "button", hidden: true, title: msg`The bottleneck: exact match against the number of clauses`, onclick: () => context.look({ chart: "clauses" }) }, msg`By clauses…`), choice("log", msg`Scale`, [["lin", msg`lin`], ["log", msg`log`]])),
       h("div", { class: "plot", role: "img" }),
       h("p", { class: "legend" }, h("span", null, h("i", { class: "key-line" }), h("span")), h("span", null, h("i", { class: "key-dot" }), h("span"))),
+      h("p", { class: "mono curve-said", "aria-live": "off" }),
     );
   },
 
@@ -58,7 +59,7 @@ export default {
  * @param {HTMLElement} element @param {Own} own */
 function words(element, own) {
   const curve = /** @type {Curve} */ (own.curve);
-  const [head, plot, legend] = /** @type {any} */ (element.children);
+  const [head, plot, legend, value] = /** @type {any} */ (element.children);
   const now = /** @type {Record<string, string>} */ ({ show: own.show, log: own.log ? "log" : "lin" });
   for (const group of head.querySelectorAll("[data-choice]")) {
     for (const button of group.children) {
@@ -73,7 +74,7 @@ function words(element, own) {
   }
   const loss = own.show === "loss";
   const said = valueWords(curve, own);
-  text(head.children[1], said);
+  text(value, said);
   set(plot, "aria-label", msg`${loss ? msg`Loss` : msg`Gradient norm`}: ${said}; ${counted(curve.updates.length, "{0} update", "{0} updates")}`);
   const [line, dot] = legend.children;
   text(line.lastElementChild, loss ? msg`training batch, nats a row` : msg`before clipping`);

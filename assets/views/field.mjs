@@ -80,8 +80,19 @@ export function plot(world) {
 /** @param {Field} f */
 function formula(f) {
   const holes = f.span - f.backs.size;
-  const sum = f.layers.map((l) => `${l.kernel - 1}·${l.dilation}`).join(" + ");
+  const sum = repeated(f.layers.map((l) => `${l.kernel - 1}·${l.dilation}`));
   return holes ? msg`1 + ${sum} = ${f.span} rows, ${holes} of them holes` : msg`1 + ${sum} = ${f.span} rows, no holes`;
+}
+
+/** Terms of a sum; equal ones that follow each other stand once, with how often. @param {string[]} terms */
+function repeated(terms) {
+  const runs = /** @type {[string, number][]} */ ([]);
+  for (const term of terms) {
+    const last = runs[runs.length - 1];
+    if (last?.[0] === term) last[1]++;
+    else runs.push([term, 1]);
+  }
+  return runs.map(([term, times]) => (times > 2 ? `${times} × ${term}` : Array(times).fill(term).join(" + "))).join(" + ");
 }
 
 /** @param {Plot} p */
@@ -125,9 +136,11 @@ function paint(canvas, p) {
   const step = (height - 40) / (levels.length - 1);
   const y = (/** @type {number} */ level) => 12 + level * step;
   p.field.layers.forEach((_, i) => wires(g, p, levels, i, count, x, y));
+  const every = Math.ceil(13 / step); // as many names as have room, from the top; the rows' own does not lie on one
   levels.forEach((seen, level) => {
     for (let back = 0; back < count; back++) node(g, x(back), y(level), seen.has(back), level === levels.length - 1);
     const layer = p.field.layers[p.field.layers.length - 1 - level];
+    if (layer && (level % every || (every > 1 && (levels.length - 1 - level) * step < 18))) return;
     draw.label(g, layer ? msg`layer ${p.field.layers.length - level}, ${layer.dilation} apart` : msg`rows`, 0, y(level) + (layer ? step / 2 : 0), { size: 10.5, color: "--ink-3" });
   });
   names(g, p, count, slot, x, height - 11);

@@ -125,13 +125,14 @@ function drawLabels(g, { left, cell, top, line }, world, names) {
   const all = chances(world);
   all.forEach((row, t) => row.forEach((v, i) => block(g, left + t * cell, top + order(i, names) * line, cell, line, toCss(color(v)))));
   const path = line < TIGHT ? new Set(bestPath(all)) : null; // where not all names have room, those on the path do
-  names.forEach((name, i) => {
-    if (path && i && !path.has(i)) return;
+  const said = names.flatMap((name, i) => (path && i && !path.has(i) ? [] : [{ name, i, y: top + (order(i, names) + 0.5) * line }])).sort((a, b) => a.y - b.y);
+  said.forEach((it, n) => n && (it.y = Math.max(it.y, said[n - 1].y + 9))); // neighbours on the path move apart
+  said.forEach(({ name, i, y }) => {
     font(g, 540, Math.min(11, Math.max(9, line + 1)), true);
     g.fillStyle = css("--ink-2");
     g.textAlign = "right";
     g.textBaseline = "middle";
-    g.fillText(i ? name : `${msg`blank`} ∅`, left - 6, top + (order(i, names) + 0.5) * line);
+    g.fillText(i ? name : `${msg`blank`} ∅`, left - 6, y);
   });
   outline(g, left, top, rows * cell, line * names.length);
 }

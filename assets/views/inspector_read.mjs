@@ -4,11 +4,11 @@
 import { arithmetic, mixtureError, product, vectorAt } from "../lib/inspect/arithmetic.mjs";
 import * as draw from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
-import { shownPath } from "../lib/inspect/inspected.mjs";
+import { shownPath, tapAt } from "../lib/inspect/inspected.mjs";
 import { counted, msg, parts } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
 import { benchLink, leadsTo, readAsBench } from "../lib/inspect/tobench.mjs";
-import { figure, leaf, requestName, shown } from "../lib/words.mjs";
+import { figure, leaf, requestName, rowWords, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {NonNullable<ReturnType<typeof arithmetic>>} Found */
 
@@ -36,8 +36,8 @@ export default {
     const at = read.relation(world);
     if (!at || !isShown(world)) return [];
     const taps = read.tapsOf(world, at.info, at.layer);
-    const index = { b: read.request(world), h: at.head };
-    const vectors = [taps.values, taps.output, taps.query, taps.keys].map((path) => ({ path: path ?? "-", index, dtype: /** @type {const} */ ("f32") }));
+    const index = (/** @type {string | null} */ path) => ({ b: read.request(world), ...(tapAt(world, path ?? "")?.axes.length === 3 ? {} : { h: at.head }) });
+    const vectors = [taps.mixed, taps.mixture, taps.query, taps.keys].map((path) => ({ path: path ?? "-", index: index(path), dtype: /** @type {const} */ ("f32") }));
     return [...read.readSelectors(world), ...vectors];
   },
 
@@ -128,8 +128,8 @@ function table(element, world, found) {
   if (element.style.getPropertyValue("--line-height") !== height) element.style.setProperty("--line-height", height);
   list(body, found.lines, (_, i) => i, () => h("tr", null, h("td"), h("td"), h("td"), h("td"), h("td")), (tr, l) => {
     set(tr, "class", [l.on ? "sel" : l.state === "open" ? "" : "off", l.key === lit ? "lit" : ""].filter(Boolean).join(" ") || null);
-    [`${l.key} ${l.token}`, figure(l.score, 2), why[l.state], l.state === "open" ? figure(l.exp, 3) : "0", figure(l.weight)].forEach((said, i) => text(tr.children[i], said));
-    set(tr.firstElementChild, "title", `${l.key} ${l.token}`);
+    [rowWords(l.key, l.token), figure(l.score, 2), why[l.state], l.state === "open" ? figure(l.exp, 3) : "0", figure(l.weight)].forEach((said, i) => text(tr.children[i], said));
+    set(tr.firstElementChild, "title", rowWords(l.key, l.token));
     set(tr, "title", { open: null, padded: msg`padding`, user: msg`hidden by you`, model: msg`hidden by the mask program` }[l.state]);
   });
   const [others, sum] = foot.children;
@@ -195,7 +195,7 @@ function mixtureOf(part, world, found, state, again) {
   const weight = read.readCells(world, NAME, 0);
   const keys = at ? read.rows(world, at.info.key).length : 0;
   const off = mixtureError((key) => finite(weight(found.row, key)), (key) => vectorAt(values, request, head, key), output, keys);
-  text(note, Number.isFinite(off) ? msg`${name} as recorded ◉; Σ weight × value is off by ${off ? off.toExponential(0) : "0"} ƒ` : msg`${name} as recorded ◉`);
+  text(note, Number.isFinite(off) ? msg`${name} as recorded ◉; the sum is off by ${off ? off.toExponential(0) : "0"} ƒ` : msg`${name} as recorded ◉`);
   return () => all.forEach((p, i) => draw.vector(vecs.children[i].lastElementChild, p.numbers, { max: state.most || 1, diverging: true }));
 }
 

@@ -7,7 +7,7 @@ import { norm } from "../lib/inspect/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { measureWhenIdle } from "../lib/run/measuring.mjs";
 import * as read from "../lib/reads.mjs";
-import { capital, number, requestName, shown } from "../lib/words.mjs";
+import { capital, number, requestName, rowWords, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
 
@@ -93,7 +93,7 @@ function rows(part, world, context) {
   const shownRows = found ? lines : read.trainRows(world).slice(0, LINES).map((r, row) => ({ owner: "t", row, token: shown(r.input), norm: NaN, share: 0 }));
   list(body, shownRows, (_, i) => i, () => h("tr", null, h("td"), h("td", null, h("i", { class: "push-bar" })), h("td")), (tr, l) => {
     set(tr.children[0], "class", l.owner === "s" ? "c-k" : "c-q");
-    text(tr.children[0], `${l.row} ${l.token}`);
+    text(tr.children[0], rowWords(l.row, l.token));
     const width = `${Math.max(l.norm > 0 ? 1 : 0, l.share * 100)}%`;
     if (tr.children[1].firstElementChild.style.width !== width) tr.children[1].firstElementChild.style.width = width;
     text(tr.children[2], Number.isNaN(l.norm) && !found ? "–" : norm(l.norm));

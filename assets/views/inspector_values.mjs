@@ -191,7 +191,7 @@ function nice(size) {
 function paint(pictures, world, state, tap, now, all, scale) {
   const [width] = draw.boxOf(pictures);
   const labels = now.panels || now.bin > 1 ? null : tokens(world, now.rows?.axis, all[0]?.rows ?? 0);
-  const room = world.look.path === null ? FOLLOWING : ROOM;
+  const room = world.look.path !== null ? ROOM : matchMedia("(max-height: 790px)").matches ? FOLLOWING - 31 : FOLLOWING; // as inspector.css
   const named = !!labels && room / labels.length >= 11;
   const left = named ? 62 : 0;
   const box = arranged(width - left, room, all.length, all[0] ?? { rows: 1, columns: 1 }, { caption: now.panels ? 15 : 0, row: named || all[0]?.rows === 1 ? 18 : 12 });

@@ -186,7 +186,9 @@ function state(g, s, width, height) {
     draw.roundRect(g, i * w, 1, w - 4, height - 18, 3);
     g.fill();
     draw.font(g, 500, 10.5, true);
-    draw.label(g, draw.clip(g, l.layer < 0 ? l.name : `L${l.layer + 1} ${l.name}`, w - 2), i * w + (w - 4) / 2, height - 6, { size: 10.5, mono: true, align: "center" });
+    const layer = l.layer < 0 ? (/\d+$/.exec(l.path)?.[0] ?? "") : `L${l.layer + 1}`;
+    const said = w < 48 && layer ? layer : `${l.layer < 0 ? "" : layer} ${l.name}`.trim();
+    draw.label(g, draw.clip(g, said, w - 2), i * w + (w - 4) / 2, height - 6, { size: 10.5, mono: true, align: "center" });
   });
 }
 
@@ -206,7 +208,7 @@ function line(element, world, sum) {
   set(element, "title", fixed ? msg`Dotted: a recurrent state of fixed size, ${fixed.layers} layers × ${fixed.width} floats × 4 bytes = ${bytes(fixed.bytes)} (a formula)` : cache ? msg`Dotted: keys and values of as many layers, 2 × ${cache.layers} layers × ${cache.width} floats × 4 bytes a row = ${bytes(cache.perRow)} (a formula)` : null);
   return () => {
     const [g, width, height] = draw.fit(canvas);
-    const right = Math.min(118, width * 0.5);
+    const right = Math.min(cache ? 132 : 118, width * 0.5);
     const x = (/** @type {number} */ n) => 4 + (n / limit) * (width - right - 8);
     const y = (/** @type {number} */ v) => height - 6 - (v / Math.max(1, at(limit), fixed?.bytes ?? 0, (cache?.perRow ?? 0) * limit)) * (height - 14);
     const [color, name] = sum.perRow ? ["--k-fill", "--k"] : ["--ink-2", "--ink"]; // a state of fixed size is no cache of keys

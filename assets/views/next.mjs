@@ -23,7 +23,7 @@ const states = new WeakMap();
 const PLAIN = /** @type {Policy} */ ({ kind: "greedy", temperature: 1, top_k: null, top_p: 1 });
 
 /** Characters of the line of factors that fit beside its name. */
-const FACTORS = 31;
+const FACTORS = 29;
 
 /** Rows of the list: of one request, of each of two, of the one that is looked at among more; the others are one line each. */
 const rowsOf = (/** @type {number} */ count) => (count < 2 ? 8 : 3);
@@ -250,7 +250,7 @@ function output(element, view) {
   text(said.children[0], msg`Output`);
   text(said.children[1], found.value);
   said.children[2].hidden = !found.value;
-  text(said.children[3], found.unedited ? msg`unedited ${found.unedited}` : found.covers);
+  text(said.children[3], found.unedited ? msg`unedited ${found.unedited}` : found.brief);
   set(said, "title", msg`Probability of all that was decided, at temperature 1: ${found.covers}`);
   line.hidden = false;
   text(line.firstElementChild, msg`log p`);

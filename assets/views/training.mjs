@@ -12,7 +12,7 @@ import { choice, panel, printScale, show } from "../lib/draw/panels.mjs";
 import * as read from "../lib/reads.mjs";
 import { loops } from "../lib/training/backwards.mjs";
 import { alone } from "../lib/states/tapes.mjs";
-import { figure, shown } from "../lib/words.mjs";
+import { figure, rowWords, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/training/gradients.mjs").Powers} Powers */
 /** @typedef {import("../lib/training/gradients.mjs").Group} Group @typedef {import("../lib/training/gradients.mjs").Parameter} Parameter @typedef {import("../lib/draw/panels.mjs").Panel} Panel */
@@ -231,7 +231,7 @@ function scoreMap(own, world, context) {
 function scoreWords(cell, most, queries, keys, state, value) {
   if (!cell || !queries[cell.row] || !keys[cell.column]) return [msg`after backward`, ""];
   const what = /** @type {Record<string, string>} */ ({ later: msg`not computed yet`, model: msg`masked by the program: 0`, user: msg`masked by you: 0`, padded: msg`padded` })[state(cell.row, cell.column)] ?? small(value(cell.row, cell.column));
-  return [most ? msg`largest: ${what}` : what, msg`query ${cell.row} ${shown(queries[cell.row].token)}, key ${cell.column} ${shown(keys[cell.column].token)}`];
+  return [most ? msg`largest: ${what}` : what, msg`query ${rowWords(cell.row, shown(queries[cell.row].token))}, key ${rowWords(cell.column, shown(keys[cell.column].token))}`];
 }
 
 /** Which head is shown, as one list of all.
@@ -286,7 +286,7 @@ function positionMap(own, world, context) {
 
 /** @param {{row: number, column: number} | null} cell @param {{name: string}[]} all @param {read.Row[]} rows @param {(d: number, t: number) => string} state @param {(d: number, t: number) => number} value @param {ReturnType<typeof extremes>} ends @returns {[string, string]} */
 function positionWords(cell, all, rows, state, value, ends) {
-  const place = (/** @type {{row: number, column: number}} */ c) => msg`${all[c.row].name}, row ${c.column} ${shown(rows[c.column].token)}`;
+  const place = (/** @type {{row: number, column: number}} */ c) => msg`${all[c.row].name}, row ${rowWords(c.column, shown(rows[c.column].token))}`;
   if (cell) {
     const what = state(cell.row, cell.column);
     return [what === "ok" ? small(value(cell.row, cell.column)) : what === "padded" ? msg`padded` : msg`not computed yet`, place(cell)];

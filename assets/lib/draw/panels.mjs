@@ -104,6 +104,7 @@ function above(canvas, geo, wide, count, on, role) {
       draw.roundRect(g, x - Math.max(10, Math.min(14, geo.cellWidth / 2)), 0, Math.max(20, Math.min(28, geo.cellWidth)), TOP - 3, 4);
       g.fill();
     }
+    if (c !== on && x + String(c * wide).length * 3.4 > canvas.clientWidth) continue; // no half numbers at the edge
     draw.label(g, String(c * wide), x, TOP / 2 - 1, { size: 11, mono: true, weight: c === on ? 700 : 500, align: "center", color: c === on ? `--${role}` : "--ink-3" });
   }
 }

@@ -44,12 +44,13 @@ function lines(world, at, row, score, weight) {
   });
 }
 
-/** One row of a tensor that is owned by rows: request and head picked; NaN where it is not known. Pure.
- * @param {import("../types").Known | undefined} known "b h row width" @param {number} request @param {number} head @param {number} row */
+/** One row of a tensor that is owned by rows: request and, where there is one, head picked; NaN where it is not known. Pure.
+ * @param {import("../types").Known | undefined} known "b h row width" or "b row width" @param {number} request @param {number} head @param {number} row */
 export function vectorAt(known, request, head, row) {
   if (!known) return [];
   const last = (/** @type {number} */ at, /** @type {number} */ axis) => Math.min(at, known.shape[axis] - 1);
-  return Array.from({ length: known.shape[3] }, (_, i) => known.at(last(request, 0), last(head, 1), row, i));
+  const lead = known.shape.length === 3 ? [last(request, 0)] : [last(request, 0), last(head, 1)];
+  return Array.from({ length: known.shape[lead.length + 1] }, (_, i) => known.at(...lead, row, i));
 }
 
 /** How a score comes about, if it is a product of query and key and nothing else: the terms, their sum, and what it is divided by. Pure.

@@ -93,10 +93,10 @@ export function ownerOf(world, tap) {
   const owners = tap.axes.filter((/** @type {string} */ a) => /^[st]$/.test(a));
   const reads = tap.axes.some((/** @type {string} */ a) => a.endsWith("'")) || owners.length > 1;
   if (!owners.length) return reads ? msg`the rows that are read` : msg`none`;
-  if (tap.axes.includes("r")) return msg`hop: one row of weights over the source each, no head`;
+  if (tap.axes.includes("r")) return msg`hop, one row of weights each`;
   const owner = owners[0] === "t" ? msg`target` : msg`source`;
   const { padded, all } = paddedRows(world, owners[0]);
-  return padded ? msg`${owner}; ${padded} of ${all} rows are padding` : msg`${owner}, one row for each token`;
+  return padded ? msg`${owner}; ${padded} of ${all} rows padded` : msg`${owner}, one row for each token`;
 }
 
 /** @param {World} world @param {string} owner */
@@ -146,11 +146,12 @@ const meanings = () => ({
   state: msg`kept for later calls`, decision: msg`what was chosen`, parameter: msg`learned; the same for every row`,
 });
 
-/** One axis in words, with its size: "query: target row 4". @param {string} axis @param {string[]} axes @param {number} size */
+/** One axis in words, with its size: "query: target 4". @param {string} axis @param {string[]} axes @param {number} size */
 export function axisSaid(axis, axes, size) {
   const maps = axes.some((a) => a.endsWith("'")) || (axes.includes("t") && axes.includes("s"));
   const role = maps ? /** @type {Record<string, string>} */ ({ q: msg`query`, k: msg`key` })[roleOf(axis, axes)] : "";
-  const name = axisName(axis.replace("'", ""));
+  const bare = axis.replace("'", "");
+  const name = bare === "t" ? msg`target` : bare === "s" ? msg`source` : axisName(bare);
   const said = `${name} ${size || "?"}`;
   return role ? msg`${role}: ${said}` : said;
 }

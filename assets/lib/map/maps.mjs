@@ -5,7 +5,7 @@ import { cellText } from "../canvas.mjs";
 import { h } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import * as read from "../reads.mjs";
-import { figure, percent, shown } from "../words.mjs";
+import { figure, percent, rowWords, shown } from "../words.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("../canvas.mjs").CellState} CellState */
 /** @typedef {{weight: (r: number, k: number) => number, score: (r: number, k: number) => number}} Numbers */
@@ -31,7 +31,7 @@ const noneTwice = (names) => new Set(names).size === names.length;
  * @param {string[]} names of all @param {number} from first in sight @param {number} count in sight */
 export function numbered(names, from, count) {
   const plain = count >= names.length && noneTwice(names.filter((name) => name !== "·" && name !== "<pad>"));
-  return names.slice(from, from + count).map((name, i) => (name === "<pad>" ? "pad" : plain || name === "·" ? name : `${from + i} ${name}`));
+  return names.slice(from, from + count).map((name, i) => (name === "<pad>" ? "pad" : plain || name === "·" ? name : rowWords(from + i, name)));
 }
 
 /** The state of each cell, by form: masked by the program or by you, padded, not computed yet, or a number.
@@ -109,7 +109,7 @@ export function readout(world, hover, number, state, marked = null) {
   if (note) return { ...nothing, note, status, figures };
   const said = (/** @type {read.Row[]} */ rows, /** @type {number} */ i) => (rows[i] ? shown(rows[i].token) : msg`not there yet`);
   const plain = Math.max(queries.length, keys.length) > WORDY;
-  const name = (/** @type {string} */ owner, /** @type {number} */ i, /** @type {string} */ word) => (owner === "r" ? word : plain ? msg`row ${i} ${word}` : owner === "s" ? msg`source row ${i} ${word}` : msg`target row ${i} ${word}`);
+  const name = (/** @type {string} */ owner, /** @type {number} */ i, /** @type {string} */ word) => (owner === "r" ? word : plain ? msg`row ${rowWords(i, word)}` : owner === "s" ? msg`source row ${rowWords(i, word)}` : msg`target row ${rowWords(i, word)}`);
   return { query: msg`query: ${name(at.info.query, row, said(queries, row))}`, key: msg`key: ${name(at.info.key, key, said(keys, key))}`, note, status, figures };
 }
 

@@ -26,6 +26,7 @@ export function drawMinis(element, world, context, values, bin, scale) {
   if (!at) return;
   const { layers, heads } = at.info;
   const columns = `18px repeat(${heads}, minmax(0, 1fr))`;
+  if (element.style.getPropertyValue("--layers") !== String(layers)) element.style.setProperty("--layers", String(layers));
   if (element.style.gridTemplateColumns !== columns) {
     element.style.gridTemplateColumns = columns;
     element.closest("section")?.style.setProperty("--heads", String(heads));

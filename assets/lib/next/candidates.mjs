@@ -83,15 +83,16 @@ export function factors(view) {
   return own.flatMap((/** @type {any} */ r, /** @type {number} */ i) => (view.log_p && i < view.log_p.length ? [{ token: r.token, logP: view.log_p[i] }] : []));
 }
 
-/** Probability of everything decided so far, with what it covers.
+/** Probability of everything decided so far, with what it covers, and that in few words.
  * @param {any} view */
 export function whole(view) {
   const count = factors(view).length;
-  if (!count) return { value: "", unedited: "", covers: msg`nothing is decided yet` };
+  if (!count) return { value: "", unedited: "", covers: msg`nothing is decided yet`, brief: msg`nothing is decided yet` };
   const tokens = (/** @type {number} */ n) => counted(n, "{0} token", "{0} tokens");
   const covers = view.finished === "eos" ? msg`${tokens(count - 1)} and <eos>` : msg`${tokens(count)}, no <eos>`;
+  const brief = view.finished === "eos" ? `${count - 1} + <eos>` : tokens(count);
   const said = (/** @type {any} */ logP) => probability(Math.exp(number(logP)));
-  return { value: said(view.log_probability), unedited: view.unedited ? said(view.unedited.log_probability) : "", covers };
+  return { value: said(view.log_probability), unedited: view.unedited ? said(view.unedited.log_probability) : "", covers, brief };
 }
 
 /** The factors in one line: "le −0.02 + chat −0.14 = −0.16 nats".
@@ -106,9 +107,9 @@ export function factorLine(view) {
  * @param {any} view @param {number} room @returns {string} */
 export function factorTail(view, room) {
   const all = factorLine(view).split(" + ");
-  const from = (/** @type {number} */ i) => (i ? "… + " : "") + all.slice(i).join(" + ");
-  const first = all.findIndex((_, i) => from(i).length <= room);
-  return from(first < 0 ? all.length - 1 : first);
+  const from = (/** @type {number} */ i) => (i ? "… " : "") + all.slice(i).join(" + ");
+  const fitting = [...all.keys()].map(from).find((said) => said.length <= room);
+  return fitting ?? from(all.length - 1).replace(/ \p{L}+$/u, ""); // its unit stands in the title
 }
 
 /** What is left away in "unedited", in words. @param {string[]} without */

@@ -3,6 +3,7 @@
 
 import { h, set, text as put } from "../dom.mjs";
 import { Cold } from "./cold.mjs";
+import { Echoes } from "./echoes.mjs";
 import { Gallery } from "../setup/gallery.mjs";
 import { counted, msg } from "../language.mjs";
 import { listenToFlyouts } from "./flyouts.mjs";
@@ -23,6 +24,7 @@ export class Frame {
     this.ids = ids;
     /** What each control was last told, as text. @type {Map<string, string>} */
     this.told = new Map();
+    this.echoes = new Echoes();
     this.setUp = new SetUp({ actions, described: fields, element: (name) => this.element(name) });
     this.gallery = new Gallery(this.element("SEARCH"), actions.catalogue, (id) => actions.choose(id));
     this.requests = new Requests(this.element("REQUESTS"), () => actions.scenario, () => actions.architecture().capabilities, (requests) => actions.requests(requests), (said) => this.effect(said), { stamps: () => actions.task()?.stamps ?? [], undo: () => actions.undo() });
@@ -95,10 +97,23 @@ export class Frame {
   tell(id, props) {
     const fresh = Object.fromEntries(Object.entries(props).filter(([name, value]) => this.told.get(placeOf(id, name)) !== JSON.stringify(value)));
     for (const [name, value] of Object.entries(fresh)) {
+      const before = this.told.get(placeOf(id, name));
+      if (before !== undefined) this.echoes.gone(placeOf(id, name), before, performance.now());
       this.told.set(placeOf(id, name), JSON.stringify(value));
       if (name === "value" || name === "checked") fresh["data-told"] = JSON.stringify(value);
     }
     if (Object.keys(fresh).length) /** @type {any} */ (window).dash_clientside.set_props(id, fresh);
+  }
+
+  /** Whether a control only says again what the page told it just before it told it something else, and no person did anything; it is then
+   * told the newer once more.
+   * @param {any} id @param {any} value @returns {boolean} */
+  echoed(id, value) {
+    const [place, now] = [placeOf(id, "value"), performance.now()];
+    if (navigator.userActivation?.isActive || !this.echoes.has(place, JSON.stringify(value), now)) return false;
+    const told = /** @type {string} */ (this.told.get(place));
+    /** @type {any} */ (window).dash_clientside.set_props(id, { value: JSON.parse(told), "data-told": told });
+    return true;
   }
 
   /** A person made a control show this.

@@ -25,12 +25,12 @@ export function spoken(path) {
   return said;
 }
 
-/** A path in short: "∅7 c7 ∅4". @param {number[]} path @param {string[]} names @returns {string} */
+/** A path in short: "∅×7 c×7 ∅". @param {number[]} path @param {string[]} names @returns {string} */
 export function runs(path, names) {
   const parts = /** @type {[number, number][]} */ ([]);
   for (const label of path) {
     if (parts.length && parts[parts.length - 1][0] === label) parts[parts.length - 1][1]++;
     else parts.push([label, 1]);
   }
-  return parts.map(([label, n]) => `${label ? names[label] : "∅"}${n}`).join(" ");
+  return parts.map(([label, n]) => `${label ? names[label] : "∅"}${n > 1 ? `×${n}` : ""}`).join(" ");
 }

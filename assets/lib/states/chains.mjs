@@ -49,7 +49,7 @@ function line(world, owner, at, of) {
   const carried = group?.tapes.filter((t) => t.carried) ?? [];
   const done = (/** @type {number} */ row) => (group ? tapes.computed(world, group, row) : read.known(read.rows(world, owner)[row] ?? { state: "unknown" }));
   return {
-    owner, at, rows, group, letters: (carried.length ? carried : (group?.tapes ?? [])).map((t) => t.letter).join(","), carried: !!carried.length, back: tapes.backwards(world, group), done,
+    owner, at, rows, group, letters: (carried.length ? carried : (group?.tapes ?? [])).map((t) => t.letter).join(",") || "h", carried: !!carried.length, back: tapes.backwards(world, group), done,
     keep: (row) => tapes.mean(keep, of, width, row), write: (row) => tapes.mean(write, of, width, row),
     last: rows.findLastIndex((_, i) => done(i)),
   };
@@ -112,7 +112,7 @@ function boxes(g, c, strip, near, world) {
     draw.label(g, String(i), x + w / 2, y.numbers, { size: 10.5, mono: true, align: "center", color: "--ink-3" });
     draw.chip(g, x, y.top, w, y.chip, place.token, { role, state, on, size });
     if (on && !c.newest) edge(g, x - 2, y.top - 2, w + 4, y.chip + 4, !!world.hover);
-    if (!strip.group) return;
+    if (!strip.group && (!c.window || strip.owner === "s")) return;
     box(g, [x + side, y.bottom, w - 2 * side, y.chip], strip, i, strip.done(i), strip.owner === "t" && i === strip.last);
     const kept = strip.carried && strip.done(strip.back ? i + 1 : i - 1) && strip.done(i) ? strip.keep(i) : NaN;
     if (Number.isNaN(kept) || geo.slot < 36) return;
@@ -187,7 +187,8 @@ function windowed(g, c) {
   if (row < 0) return;
   const first = Math.max(0, row - c.window + 1);
   const to = geo.middle(target.at + row);
-  for (let i = first; i <= row; i++) if (!c.backs || c.backs.has(row - i)) draw.ribbon(g, geo.middle(target.at + i), y.top + y.chip + 7, to + (i - row) * 4, y.bottom - 1, Math.max(2, geo.slot * 0.12), draw.alpha(draw.css("--v-fill"), 0.75));
+  const apart = Math.min(4, (geo.slot * 0.4) / Math.max(1, row - first)); // they end in one box, however many
+  for (let i = first; i <= row; i++) if (!c.backs || c.backs.has(row - i)) draw.ribbon(g, geo.middle(target.at + i), y.top + y.chip + 7, to + (i - (row + first) / 2) * apart, y.bottom - 1, Math.max(2, geo.slot * 0.12), draw.alpha(draw.css("--v-fill"), 0.75));
   const [x0, x1, at] = [geo.x(target.at + first) + 2, geo.x(target.at + row + 1) - 2, y.top + y.chip + 3];
   g.strokeStyle = draw.css("--ink");
   g.lineWidth = 1.6;

@@ -198,9 +198,13 @@ export function computed(world, group, row) {
   return !!at && read.known(at) && !(at.state === "new" && read.before(world, group.scope));
 }
 
-/** What the inspector shows while nobody chose a tensor: the first carried tape, in place of the read that there is not.
+/** What the inspector shows while nobody chose a tensor: the first carried tape, in place of the read that there is not; without one, the last vectors of
+ * the rows.
  * @param {World} world @returns {string | null} */
-export const firstPath = (world) => (alone(world) ? (shown(world)?.tapes[0]?.path ?? null) : null);
+export const firstPath = (world) => (alone(world) ? (shown(world)?.tapes[0]?.path ?? lastVectors(world)) : null);
+
+/** @param {World} world @returns {string | null} */
+const lastVectors = (world) => world.schema?.taps.findLast((/** @type {any} */ t) => t.type === "hidden" && t.axes.length === 3 && /^[st]$/.test(t.axes[1]))?.path ?? null;
 
 /** Whether a loop over the source goes from its last row to its first. @param {World} world @param {Group | null} group */
 export const backwards = (world, group) => group?.owner === "s" && !!world.opened?.scenario?.config?.reverse !== group.scope.includes("backwards");

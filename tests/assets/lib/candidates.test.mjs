@@ -60,13 +60,14 @@ test("policy, outcome and the whole output in words", () => {
   assert.equal(policyName(policy({ top_k: 5 })), "greedy, T 1");
   assert.match(outcome(request()), /^Step takes noir/);
   assert.match(outcome(request({ finished: "limit" })), /^It stopped at the limit/);
-  assert.deepEqual(whole(request()), { value: "0.500", unedited: "", covers: "2 tokens, no <eos>" });
+  assert.deepEqual(whole(request()), { value: "0.500", unedited: "", covers: "2 tokens, no <eos>", brief: "2 tokens" });
   assert.equal(whole(request({ unedited: plain() })).unedited, "0.900");
-  assert.equal(whole(request({ finished: "eos" })).covers, "1 token and <eos>");
+  const ended = whole(request({ finished: "eos" }));
+  assert.deepEqual([ended.covers, ended.brief], ["1 token and <eos>", "1 + <eos>"]);
   assert.equal(whole(request({ log_p: null, target: [row("<bos>")] })).covers, "nothing is decided yet");
   assert.equal(factorLine(request()), "le −0.47 + chat −0.22 = −0.69 nats");
   assert.equal(factorLine(request({ log_p: null })), "");
-  assert.deepEqual([99, 28, 1].map((room) => factorTail(request(), room)), [factorLine(request()), "… + chat −0.22 = −0.69 nats", "… + chat −0.22 = −0.69 nats"]);
+  assert.deepEqual([99, 26, 1].map((room) => factorTail(request(), room)), [factorLine(request()), "… chat −0.22 = −0.69 nats", "… chat −0.22 = −0.69"]);
 });
 
 test("the table holds the whole vocabulary, not rounded", () => {

@@ -22,7 +22,7 @@ test("the inspector shows the weights of the read, or the chosen tap, with its c
   assert.equal(about.chosen(world()).path, "decoder.layer1.cross.weights");
   const w = world({}, { path: "logits" });
   const { axes: said, rows } = contract(w, about.chosen(w));
-  assert.deepEqual(said.map((a) => [a.role, a.said]), [["", "request 1"], ["q", "target row 3"], ["d", "vocabulary entry ?"]]);
+  assert.deepEqual(said.map((a) => [a.role, a.said]), [["", "request 1"], ["q", "target 3"], ["d", "vocabulary entry ?"]]);
   assert.equal(Object.fromEntries(rows).Shape, "[1, 3, ?] fp32");
   assert.deepEqual(contract(world(), null), { axes: [], rows: [] });
 });
@@ -43,7 +43,7 @@ test("a contract says who owns rows, how long they live, and what may be edited"
   assert.equal(about.ownerOf(w, parameter), "none: one parameter, shared by every row");
   assert.equal(about.nameOf(parameter), "W_Q");
   assert.deepEqual([weights, { type: "parameter" }, { type: "mask" }].map((t) => about.editOf(t)[0]), ["Edit…", "learned", "by Edit mask"]);
-  assert.equal(about.ownerOf(training(), weights), "target; 1 of 6 rows are padding");
+  assert.equal(about.ownerOf(training(), weights), "target; 1 of 6 rows padded");
 });
 
 test("a gradient is a side of a tensor in training, after backward; what an edit changed has a side before it", () => {

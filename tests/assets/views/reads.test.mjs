@@ -53,10 +53,11 @@ test("a read's taps are found by what they are", () => {
   assert.deepEqual(read.tapsOf(w, read.relation(w).info, 1), {
     scores: "decoder.layer1.cross.scores", weights: "decoder.layer1.cross.weights", value: "decoder.layer1.cross.v", output: "decoder.layer1.cross.mixed",
     query: "decoder.layer1.cross.q", keys: "decoder.layer1.cross.k", values: "decoder.layer1.cross.v",
+    mixed: "decoder.layer1.cross.v", mixture: "decoder.layer1.cross.mixed",
   });
   const self = read.relation(world({}, { relation: "target_self", layer: 0 }));
   assert.equal(read.tapsOf(w, self.info, 0).value, "decoder.layer0.self.v");
-  assert.deepEqual(read.tapsOf(world({ schema: null }), self.info, 0), { scores: "decoder.layer0.self.scores", weights: "decoder.layer0.self.weights", query: null, keys: null, value: null, values: null, output: null });
+  assert.deepEqual(read.tapsOf(world({ schema: null }), self.info, 0), { scores: "decoder.layer0.self.scores", weights: "decoder.layer0.self.weights", query: null, keys: null, value: null, values: null, output: null, mixed: null, mixture: null });
   const kept = { ...w, schema: { taps: [...w.schema.taps, { path: "decoder.layer1.cross.values", axes: ["b", "h", "s", "e"], type: "state" }] } };
   assert.equal(read.tapsOf(kept, read.relation(w).info, 1).values, "decoder.layer1.cross.values", "what is kept is what the read sees");
 });
