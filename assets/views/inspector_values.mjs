@@ -13,7 +13,7 @@ import { axisName, figure, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/types").Known} Known */
 /** @typedef {import("../lib/inspect/tensor.mjs").Layout} Layout @typedef {{panel: number, row: number, column: number}} Place */
-/** @typedef {{most: Map<string, {max: number, diverging: boolean}>, at: Place | null, hover: Place | null, path: string, geometry: ReturnType<typeof draw.cellMap>[]}} State */
+/** @typedef {{most: Map<string, {max: number, diverging: boolean}>, at: Place | null, hover: Place | null, path: string, model: string, geometry: ReturnType<typeof draw.cellMap>[]}} State */
 
 const NAME = "inspector_values";
 const ROOM = 226; // px for the pictures, whatever they hold
@@ -46,7 +46,7 @@ export default {
   },
 
   mount(element, context) {
-    const state = /** @type {State} */ ({ most: new Map(), at: null, hover: null, path: "", geometry: [] });
+    const state = /** @type {State} */ ({ most: new Map(), at: null, hover: null, path: "", model: "", geometry: [] });
     states.set(element, state);
     const sides = [["value", msg`value`], ["unedited", msg`unedited`], ["gradient", msg`gradient`]];
     element.append(h("div", { class: "insp value-part" },
@@ -67,6 +67,7 @@ export default {
     if (!found) return;
     const state = /** @type {State} */ (states.get(element));
     const { tap, now } = found;
+    forget(state, world);
     const side = about.side(world, tap);
     const known = world.values(NAME, 0)[0];
     const ready = known?.path === tap.path && known.side === side ? known : null;
@@ -161,6 +162,13 @@ function statistics(element, s, now, panels) {
     ...now.rest.map((a) => msg`${axisName(a.axis)} ${a.at}`),
   ].filter(Boolean);
   set(element, "title", parts.length ? msg`Of what is shown: ${parts.join(", ")}` : msg`Of the whole tensor`);
+}
+
+/** Another model begins with scales of its own. @param {State} state @param {World} world */
+function forget(state, world) {
+  const { architecture, config, task, weights } = world.opened.scenario;
+  const model = JSON.stringify([architecture, config, task, weights]);
+  if (model !== state.model) Object.assign(state, { model, most: new Map() });
 }
 
 /** The printed scale: fixed for each tensor and side until a person fits it.

@@ -115,7 +115,7 @@ function paint(canvas, p) {
   const [g, width, height] = draw.fit(canvas);
   const most = Math.max(...p.values.map((v) => Math.abs(v) || 0), 1e-12);
   const signed = p.values.some((v) => v < 0);
-  const [top, bottom] = [14, height - 34];
+  const [top, bottom] = [14, height - 40];
   const zero = signed ? (top + bottom) / 2 : bottom;
   const slot = (width - LEFT) / p.values.length;
   const y = (/** @type {number} */ v) => zero - (v / most) * (zero - top);
