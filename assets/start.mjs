@@ -59,10 +59,7 @@ let frame = null;
 /** What a control does when a person sets it; what the page told it to show does nothing.
  * @param {string} id @param {(value: any) => any} act */
 const chosen = (id, act) => (/** @type {any} */ value, /** @type {string | undefined} */ told) => {
-  if (frame && told !== JSON.stringify(value) && !frame.echoed(id, value)) {
-    frame.touched(id, "value", value);
-    act(value);
-  }
+  if (frame?.told.chose(id, value, told)) act(value);
 };
 
 replay?.standIn();

@@ -27,6 +27,9 @@ function rows(world) {
   return rowsOf(world.values(NAME, 0)[0], read.request(world)).map((r) => ({ ...r, token: shown(tokens[r.row]?.token ?? ""), ...moments(r.values) }));
 }
 
+/** The last rows, and blank lines where there are fewer: what lies below does not move. @template T @param {T[]} all @returns {(T | null)[]} */
+const lines = (all) => Array.from({ length: LINES }, (_, i) => all.slice(-LINES)[i] ?? null);
+
 /** @type {import("../lib/types").View} */
 export default {
   id: NAME,
@@ -50,8 +53,9 @@ export default {
     const [head, table, vecs, note] = part.children;
     const all = rows(world);
     text(head.lastElementChild, counted(all.length, "{0} row", "{0} rows"));
-    list(table.lastElementChild, all.slice(-LINES), (_, i) => i, () => h("tr", null, h("td", { class: "mono" }), h("td", { class: "mono" }), h("td", { class: "mono" })), (tr, r) => {
-      [`${r.row} ${r.token}`, figure(r.mean, 3), figure(r.deviation, 3)].forEach((said, i) => text(tr.children[i], said));
+    list(table.lastElementChild, lines(all), (_, i) => i, () => h("tr", null, h("td", { class: "mono" }), h("td", { class: "mono" }), h("td", { class: "mono" })), (tr, r) => {
+      const said = r ? [`${r.row} ${r.token}`, figure(r.mean, 3), figure(r.deviation, 3)] : ["\u00a0", "", ""];
+      said.forEach((value, i) => text(tr.children[i], value));
     });
     const places = byPlace(all);
     [[msg`mean of a place`, places.mean], [msg`its deviation`, places.deviation]].forEach(([said, values], i) => {

@@ -18,7 +18,8 @@ export const benchLink = () => h("a", { class: "link small bench-link", target: 
 
 /** The numbers are gathered when it is followed: stepping costs nothing. @param {any} link @param {boolean} there @param {() => Bench | null} made */
 export function leadsTo(link, there, made) {
-  set(link, "hidden", !there || document.documentElement.hasAttribute("data-recording"));
+  set(link, "hidden", document.documentElement.hasAttribute("data-recording"));
+  set(link, "data-away", there ? null : "true");
   link.href = "bench";
   link.onclick = () => {
     const bench = made();

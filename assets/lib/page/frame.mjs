@@ -3,7 +3,6 @@
 
 import { h, set, text as put } from "../dom.mjs";
 import { Cold } from "./cold.mjs";
-import { Echoes } from "./echoes.mjs";
 import { Gallery } from "../setup/gallery.mjs";
 import { counted, msg } from "../language.mjs";
 import { listenToFlyouts } from "./flyouts.mjs";
@@ -12,6 +11,7 @@ import { reasons } from "../deck/reasons.mjs";
 import { able } from "../deck/undoing.mjs";
 import { Requests } from "../setup/requests.mjs";
 import { SetUp } from "../setup/setup.mjs";
+import { Told } from "./told.mjs";
 import { broken } from "../told/states.mjs";
 
 /** @typedef {import("../run/actions.mjs").Actions} Actions @typedef {import("../types").World} World */
@@ -22,9 +22,8 @@ export class Frame {
     this.actions = actions;
     this.store = actions.store;
     this.ids = ids;
-    /** What each control was last told, as text. @type {Map<string, string>} */
-    this.told = new Map();
-    this.echoes = new Echoes();
+    this.told = new Told({ set: (id, props) => /** @type {any} */ (window).dash_clientside.set_props(id, props) });
+    this.told.listen(window);
     this.setUp = new SetUp({ actions, described: fields, element: (name) => this.element(name) });
     this.gallery = new Gallery(this.element("SEARCH"), actions.catalogue, (id) => actions.choose(id));
     this.requests = new Requests(this.element("REQUESTS"), () => actions.scenario, () => actions.architecture().capabilities, (requests) => actions.requests(requests), (said) => this.effect(said), { stamps: () => actions.task()?.stamps ?? [], undo: () => actions.undo() });
@@ -55,7 +54,7 @@ export class Frame {
     this.setUp.changed(parts);
     if (has("opened", "refused", "set-up", "moved")) this.input();
     if (has("opened")) this.phases(world);
-    if (has("moved", "refused")) this.tell(this.ids.PHASE, { value: world.moved?.phase ?? this.actions.scenario.phase });
+    if (has("moved", "refused")) this.told.tell(this.ids.PHASE, { value: world.moved?.phase ?? this.actions.scenario.phase });
     if (has("opened", "moved", "playing", "connection", "role", "unit")) this.deck(world);
     if (has("busy")) document.documentElement.toggleAttribute("data-busy", world.busy);
     if (has("opened", "moved", "connection", "role", "notices")) this.status(world);
@@ -68,7 +67,7 @@ export class Frame {
   phases(world) {
     const has = world.opened?.task?.phases;
     const all = [["train", msg`Train`], ["prefill", msg`Prefill`], ["decode", msg`Decode`]].map(([value, label]) => ({ value, label }));
-    if (has && (has.length < 3 || this.fewer)) this.tell(this.ids.PHASE, { data: all.filter((p) => has.includes(p.value)) });
+    if (has && (has.length < 3 || this.fewer)) this.told.tell(this.ids.PHASE, { data: all.filter((p) => has.includes(p.value)) });
     this.fewer = !!has && has.length < 3;
   }
 
@@ -88,49 +87,17 @@ export class Frame {
   tellTheme(theme) {
     const words = { auto: msg`Theme`, light: msg`Light`, dark: msg`Dark` };
     const names = { auto: msg`Theme: automatic`, light: msg`Theme: light`, dark: msg`Theme: dark` };
-    this.tell(this.ids.THEME, { children: words[theme], "aria-label": names[theme] });
-  }
-
-  /** Tell a control what to show, where it shows something else: telling it makes Dash draw it and call its binding, which
-   * knows by `data-told` that no person did this.
-   * @param {any} id @param {Record<string, any>} props */
-  tell(id, props) {
-    const fresh = Object.fromEntries(Object.entries(props).filter(([name, value]) => this.told.get(placeOf(id, name)) !== JSON.stringify(value)));
-    for (const [name, value] of Object.entries(fresh)) {
-      const before = this.told.get(placeOf(id, name));
-      if (before !== undefined) this.echoes.gone(placeOf(id, name), before, performance.now());
-      this.told.set(placeOf(id, name), JSON.stringify(value));
-      if (name === "value" || name === "checked") fresh["data-told"] = JSON.stringify(value);
-    }
-    if (Object.keys(fresh).length) /** @type {any} */ (window).dash_clientside.set_props(id, fresh);
-  }
-
-  /** Whether a control only says again what the page told it just before it told it something else, and no person did anything; it is then
-   * told the newer once more.
-   * @param {any} id @param {any} value @returns {boolean} */
-  echoed(id, value) {
-    const [place, now] = [placeOf(id, "value"), performance.now()];
-    if (navigator.userActivation?.isActive || !this.echoes.has(place, JSON.stringify(value), now)) return false;
-    const told = /** @type {string} */ (this.told.get(place));
-    /** @type {any} */ (window).dash_clientside.set_props(id, { value: JSON.parse(told), "data-told": told });
-    return true;
-  }
-
-  /** A person made a control show this.
-   * @param {any} id @param {string} name @param {any} value */
-  touched(id, name, value) {
-    this.told.set(placeOf(id, name), JSON.stringify(value));
-    /** @type {any} */ (window).dash_clientside.set_props(id, { "data-told": JSON.stringify(value) });
+    this.told.tell(this.ids.THEME, { children: words[theme], "aria-label": names[theme] });
   }
 
   /** What the input is: its title, its place among the task's examples, and what to look at or what its last change did. */
   input() {
     const { scenario, catalogue } = this.actions;
     if (!scenario) return;
-    this.tell(this.ids.ARCHITECTURE, { value: scenario.architecture });
+    this.told.tell(this.ids.ARCHITECTURE, { value: scenario.architecture });
     this.gallery.show(scenario.architecture);
     const now = this.actions.presetNow();
-    this.tell(this.ids.PRESET, { value: now });
+    this.told.tell(this.ids.PRESET, { value: now });
     const task = catalogue.tasks.find((/** @type {any} */ t) => t.id === scenario.task);
     const [kind, ...more] = (task?.name ?? "").split(", ");
     const train = (this.store.world.moved?.phase ?? scenario.phase) === "train";
@@ -206,13 +173,13 @@ export class Frame {
     for (const [names, reason, says] of /** @type {[string[], string, string][]} */ ([
       [["STEP", "STEP_PHONE"], why.step, msg`One step on`], [["BACK", "BACK_PHONE"], why.back, msg`One moment back`],
       [["PLAY", "PLAY_PHONE"], playing ? why.pause : why.step, playing ? msg`Pause (Space)` : msg`Step again and again (Space)`],
-    ])) for (const name of names) this.tell(this.ids[name], { disabled: !!reason, title: reason || says });
+    ])) for (const name of names) this.told.tell(this.ids[name], { disabled: !!reason, title: reason || says });
     put(/** @type {any} */ (document.querySelector(`#${this.ids.PLAY} .words`)), playing ? msg`Pause` : msg`Play`);
-    this.tell(this.ids.PLAY_PHONE, { "aria-label": playing ? msg`Pause` : msg`Play` });
+    this.told.tell(this.ids.PLAY_PHONE, { "aria-label": playing ? msg`Pause` : msg`Play` });
     document.documentElement.toggleAttribute("data-playing", playing);
-    this.tell(this.ids.RATE, { value: String(this.actions.rate) });
+    this.told.tell(this.ids.RATE, { value: String(this.actions.rate) });
     const units = [{ value: "step", label: phase === "train" ? msg`update` : msg`token` }, { value: "stage", label: msg`stage` }, { value: "op", label: msg`op` }];
-    this.tell(this.ids.UNIT, { value: this.actions.unit, data: units });
+    this.told.tell(this.ids.UNIT, { value: this.actions.unit, data: units });
     this.where(world);
   }
 
@@ -254,6 +221,3 @@ export class Frame {
 
 /** @param {World} world */
 const isBroken = (world) => !!world.opened && !!world.moved && broken(world) !== null;
-
-/** @param {any} id @param {string} name of a property */
-const placeOf = (id, name) => `${id} ${name}`;
