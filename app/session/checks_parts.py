@@ -17,6 +17,8 @@ from models.catalogue import read_config
 
 OFFSET = "offset_only"
 OFFSET_CLAIM = "rotated scores: the offset alone"
+NEIGHBOURS = "batch_norm"
+NEIGHBOURS_CLAIM = "padding and neighbours change nothing"
 
 
 def of_parts(scenario: Scenario, call: Call) -> list[Check]:
@@ -25,10 +27,18 @@ def of_parts(scenario: Scenario, call: Call) -> list[Check]:
     return [c for c in found if c is not None]
 
 
+def of_update(scenario: Scenario, call: Call) -> list[Check]:
+    """Those that apply to the forward pass of an update."""
+    found = _rows_together(call, _config(scenario), taught=True)
+    return [] if found is None else [found]
+
+
 def on_demand(scenario: Scenario) -> Iterator[Check]:
     """Those that an analysis measures."""
     if getattr(_config(scenario), "position", None) == "rope":
         yield Check(OFFSET, OFFSET_CLAIM, "pending", "", "measured")
+    if getattr(_config(scenario), "norm_kind", None) == "batch":
+        yield Check(NEIGHBOURS, NEIGHBOURS_CLAIM, "pending", "", "measured")
 
 
 def broken(scenario: Scenario, promise: str) -> str:
@@ -89,9 +99,9 @@ def _symmetric(call: Call) -> Check | None:
     return Check("symmetric", "Q = K: symmetric", status, f"max |S−Sᵀ| {small(worst)}", "measured", reason, place)
 
 
-def _rows_together(call: Call, config: Any) -> Check | None:
-    """How many rows one mean and one deviation are taken over, where the norm is over rows."""
-    if getattr(config, "norm_kind", None) != "batch":
+def _rows_together(call: Call, config: Any, taught: bool = False) -> Check | None:
+    """How many rows one mean and one deviation are taken over, where the norm is over rows of the call."""
+    if getattr(config, "norm_kind", None) != "batch" or (config.statistics == "running" and not taught):
         return None
     count = len(call.lengths) * call.tape.sizes.get("t", 0)
     if not count:

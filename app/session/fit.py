@@ -18,6 +18,7 @@ from app.session.scenario import Scenario
 from app.session.training import clip, draw, make_optimizer
 from models import Inputs
 from models.catalogue import tasks
+from models.parts import norms
 from models.parts.tap import OFF, Recorder, Tap
 from models.tasks import Example, Task
 from models.tasks.objective import Corruption, differentiated, lesson, total_loss
@@ -54,12 +55,14 @@ def fit(
         taught = lesson(task, examples, given.corruption(scenario, str(step)))
         state = model.initial_state(len(examples))  # type: ignore[operator]
         chances = given.training_chances(scenario, step, taught.inputs.values.shape)
-        outputs, _ = model(Inputs(taught.inputs, taught.source, chances=chances), state, OFF)
+        with norms.teaching(model) as seen:
+            outputs, _ = model(Inputs(taught.inputs, taught.source, chances=chances), state, OFF)
         each, loss = total_loss(outputs, taught)
         optimizer.zero_grad()
         differentiated(outputs, taught, each, loss).backward()
         clip(parameters, scenario.training.clip_norm)
         optimizer.step()
+        norms.settle(seen)
         if outputs.drawn is not None:
             settle(each, taught.loss_rows, outputs.drawn)
         losses.append(loss.item())

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from app.session.methods import Training
 from app.session.training import make_optimizer
+from models.parts import norms
 
 BUILD = -1  # the parameters as they were built or loaded
 UNKNOWN = -3  # an update is being carried out, or was broken off: the parameters belong to no moment
@@ -27,7 +28,7 @@ UNKNOWN = -3  # an update is being carried out, or was broken off: the parameter
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A copy of parameters and optimizer state after `updates` updates."""
+    """A copy of parameters (running statistics among them) and optimizer state after `updates` updates."""
 
     updates: int
     parameters: dict[str, Tensor]
@@ -77,7 +78,7 @@ class Learner:
         self.updates = 0
         self.optimizer: torch.optim.Optimizer | None = None
         self.kind = ""
-        self._shared = {name: p.data for name, p in model.named_parameters()}
+        self._shared = {name: p.data for name, p in model.named_parameters()} | norms.statistics(model)
         self._owned = False
 
     def update(self, training: Training, number: int) -> None:
@@ -100,13 +101,15 @@ class Learner:
     def snapshot(self) -> Snapshot:
         """A copy of what is now."""
         state = None if self.optimizer is None else _copied(self.optimizer.state_dict())
-        parameters = {name: p.detach().clone() for name, p in self.model.named_parameters()}
+        held = {**dict(self.model.named_parameters()), **norms.statistics(self.model)}
+        parameters = {name: p.detach().clone() for name, p in held.items()}
         return Snapshot(self.updates, parameters, state, self.kind)
 
     def reset(self) -> None:
         """Back to the build: the shared weights, no optimizer state."""
         for name, p in self.model.named_parameters():
             p.data, p.grad = self._shared[name], None
+        norms.restore(self.model, self._shared)
         self.optimizer, self.kind, self._owned = None, "", False
         self.weights, self.updates = BUILD, 0
 
@@ -117,6 +120,7 @@ class Learner:
         for name, p in self.model.named_parameters():
             p.data.copy_(snapshot.parameters[name])
             p.grad = None
+        norms.restore(self.model, snapshot.parameters)
         self.optimizer, self.kind = None, ""
         if snapshot.optimizer is not None:
             settings = training.model_copy(update={"optimizer": snapshot.kind})

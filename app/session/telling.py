@@ -180,6 +180,10 @@ class Told:
         here = self.standing
         if here.update is not None:
             found = checks.of_update(here.update)
+            if here.update.outputs is not None:
+                lengths = tuple(here.update.extent[1])
+                forward = Call("forward", here.update.tape, (0,) * len(lengths), lengths, 0.0, True)
+                found += checks_parts.of_update(self.scenario, forward)
         elif here.calls:
             found = checks.of_calls(here.calls[-1:])
             found = [checks.worse(*pair) for pair in zip(found, here.encoding or found, strict=True)]

@@ -25,6 +25,7 @@ from app.session.scenario import Scenario
 from app.session.timeline import STAGES, Place
 from app.session.training import clip, draw
 from models import Inputs, Outputs, Rows
+from models.parts import norms
 from models.parts.tap import Recorder, Tape, TapeFull
 from models.parts.visibility import NoVisibleKey
 from models.tasks import Example
@@ -65,6 +66,7 @@ class Update:
     gold: Tensor | None = None  # the target rows as teacher forcing gives them `[b, t]`
     own: Tensor | None = None  # which of them the model's own tokens stand in for `[b, t]`; None: none
     tape: Tape = field(default_factory=Tape)
+    seen: list[norms.Seen] = field(default_factory=list)  # what norms over rows measured
     outputs: Outputs | None = None
     losses: Tensor | None = None
     loss: Tensor | None = None
@@ -145,7 +147,8 @@ class Update:
         tap = listening(model, self.scenario, starts, self.tape if self.record else None, gradients=True)
         state = model.initial_state(len(self.examples))  # type: ignore[operator]
         try:
-            self.outputs, _ = model(self._inputs(self.scenario), state, tap)
+            with norms.teaching(model) as self.seen:
+                self.outputs, _ = model(self._inputs(self.scenario), state, tap)
         except TapeFull:
             raise self._too_large() from None
         self.recorded = int(self.room - self.tape.room)
@@ -160,7 +163,7 @@ class Update:
         one = Rows(self.lesson.inputs.values[:1], self.lesson.inputs.lengths[:1])
         first = None if source is None else Rows(source.values[:1], source.lengths[:1])
         rows = self.lesson.rows.values.shape[1]
-        with torch.no_grad():
+        with torch.no_grad(), norms.teaching(self.learner.model):
             inputs = Inputs(one, first, given.visibility(self.scenario))
             self.learner.model(inputs, self.learner.model.initial_state(1), Recorder(tape))  # type: ignore[operator]
         each = sum(r.value.nbytes for r in tape.records.values())
@@ -190,7 +193,7 @@ class Update:
         """The loss of this batch under another scenario's masks and edits, with the weights as they are; nothing is recorded."""
         assert self.lesson is not None
         model, size = self.learner.model, len(self.examples)
-        with torch.no_grad():
+        with torch.no_grad(), norms.teaching(model):
             tap = listening(model, scenario, [0] * size, None)
             outputs, _ = model(self._inputs(scenario), model.initial_state(size), tap)  # type: ignore[operator]
             return float(total_loss(outputs, self.lesson)[1])
@@ -212,13 +215,14 @@ class Update:
         model = self.learner.model
         before = [p.detach().clone() for p in model.parameters()] if self.record else []
         self.learner.update(self.scenario.training, self.number)
+        norms.settle(self.seen)
         if self.outputs is not None and self.outputs.drawn is not None:
             assert self.losses is not None and self.lesson is not None
             settle(self.losses, self.lesson.loss_rows, self.outputs.drawn)
         if self.record:
             pairs = [(p.detach() - old, old) for p, old in zip(model.parameters(), before, strict=True)]
-            norms = torch.stack([torch.stack([x.norm() for x in pair]) for pair in pairs]).tolist()
-            self.moves = [(n, *both) for (n, _), both in zip(model.named_parameters(), norms, strict=True)]
+            lengths = torch.stack([torch.stack([x.norm() for x in pair]) for pair in pairs]).tolist()
+            self.moves = [(n, *both) for (n, _), both in zip(model.named_parameters(), lengths, strict=True)]
 
 
 def validation_loss(learner: Learner, scenario: Scenario, size: int = HELD_OUT) -> float | None:

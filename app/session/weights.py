@@ -24,6 +24,7 @@ from app.session.events import Refused
 from app.session.keyed import number
 from app.session.scenario import Scenario, defaults
 from models.catalogue import architectures, config_schema, deciding, read_config, tasks
+from models.parts import norms
 from models.tasks import source_size
 
 FOLDER = Path(__file__).parents[2] / "models" / "checkpoints"
@@ -57,6 +58,7 @@ def build(scenario: Scenario, device: torch.device | str) -> tuple[nn.Module, di
 def _share(model: nn.Module, tensors: dict[str, Tensor]) -> None:
     for name, parameter in model.named_parameters():
         parameter.data = tensors[name]
+    norms.restore(model, tensors)
 
 
 def _share_draw(model: nn.Module, scenario: Scenario, device: torch.device | str) -> nn.Module:
@@ -81,17 +83,20 @@ def begin_with(model: nn.Module, name: str) -> None:
         allowed = ", ".join(sorted(known))
         raise Refused.one("begin", name, allowed, f"begin was given {name!r}; allowed: {allowed}")
     tensors, parameters = _tensors(FOLDER / f"{name}.safetensors", "cpu"), dict(model.named_parameters())
-    wrong = [n for n, tensor in tensors.items() if n not in parameters or parameters[n].shape != tensor.shape]
+    held = {**parameters, **norms.statistics(model)}
+    wrong = [n for n, tensor in tensors.items() if n not in held or held[n].shape != tensor.shape]
     if wrong:
         allowed = "a checkpoint whose parameters this model has, in their sizes"
         raise Refused.one("begin", name, allowed, f"begin was given {name!r}, whose {wrong[0]} does not fit; allowed: {allowed}")
-    for n, tensor in tensors.items():
-        parameters[n].data = tensor.clone()
+    for n in tensors.keys() & parameters.keys():
+        parameters[n].data = tensors[n].clone()
+    norms.restore(model, tensors)
 
 
 def as_checkpoint(model: nn.Module, provenance: dict[str, Any]) -> bytes:
     """A checkpoint file's content: parameters as fp16, provenance as JSON."""
-    parameters = {name: p.detach().cpu().half().contiguous() for name, p in model.named_parameters()}
+    held = {**dict(model.named_parameters()), **norms.statistics(model)}
+    parameters = {name: p.detach().cpu().half().contiguous() for name, p in held.items()}
     return save(parameters, {"provenance": json.dumps(provenance, ensure_ascii=False)})
 
 
@@ -99,6 +104,7 @@ def round_parameters(model: nn.Module) -> None:
     """Round parameters to what a checkpoint keeps, so that what is measured is what is shipped."""
     for parameter in model.parameters():
         parameter.data = parameter.data.half().float()
+    norms.restore(model, {name: value.half().float() for name, value in norms.statistics(model).items()})
 
 
 def _drawn(scenario: Scenario) -> nn.Module:

@@ -37,6 +37,7 @@ const methods = () => ({
   symmetric: msg`Where one matrix makes queries and keys, every score is compared with the one across the diagonal, before the mask.`,
   rows_together: msg`Counted from the shape of this call: BatchNorm takes the mean and the deviation of each place over all of its rows.`,
   offset_only: msg`Queries and keys of all known rows are turned again as if they stood 1, 10, 100 and 1000 rows further on. The largest change of any score is printed (fp64).`,
+  batch_norm: msg`All known rows run again with four more rows of padding, and each request by itself; edits left out. The largest difference of any logit of a real row is printed.`,
   labels_hidden: msg`From the masks of all layers together: which rows can reach the row that is given their own label.`,
   uncounted_rows: msg`The gradient of the logits of every row outside the loss must be exactly 0.`,
   finite_difference: msg`A copy of the model in fp64, with the parameters that this update began with, moves 32 sampled parameters by ±1e-5. What the loss does is compared with the backward pass: ‖difference‖ / ‖gradient‖ over the sample.`,

@@ -16,7 +16,7 @@ from torch import nn
 
 from models.parts.arithmetic import ARITHMETIC, Multiply, Tiles, Whole
 from models.parts.attention import PROJECTIONS, Wiring
-from models.parts.norms import KINDS, Norm, norm_of
+from models.parts.norms import KINDS, MADE, NOW, Norm, norm_of
 from models.parts.places import PAIRS, Nowhere, RelativeBias, Rotary
 from models.parts.positions import POSITIONS
 from models.parts.rates import NTK, SCALINGS
@@ -25,6 +25,8 @@ from models.parts.settings import heads_share, setting
 part = partial(setting, same_weights=True)
 ROPE = {"position": "rope"}
 TILES = {"mask_enters": "tiles"}
+BATCH = {"norm_kind": "batch"}
+STATISTICS = ("running", "batch")
 PLACES = (*POSITIONS, "none", "bias", "rope")
 SHARING = ("independent", "depth", "aliased")
 
@@ -45,6 +47,7 @@ class BlockConfig:
     trained_rows: int = part(32, "Trained rows L₀", "dynamic NTK and YaRN ask for them", low=4, high=512, when=ROPE)
     norm: str = setting("pre", "Norm", "after the residual sum as in 2017, or before the sub-layer", choices=("post", "pre"))
     norm_kind: str = part("layer", "Norm kind", "what a row is measured by", choices=tuple(KINDS))
+    statistics: str = part("running", "BatchNorm uses", "kept ones, or the call’s own", choices=STATISTICS, when=BATCH)
     residual: bool = part(True, "Residual", "a row keeps what it was")
     projections: str = part("separate", "Q, K, V", "three matrices, or fewer", choices=tuple(PROJECTIONS))
     scaled: bool = part(True, "Scores / √e", "else they grow with the width of a head")
@@ -70,12 +73,17 @@ def check(config: BlockConfig) -> list[tuple[str, Any, str]]:
 
 def norm(config: BlockConfig) -> Norm:
     """Of every residual sub-layer."""
-    return norm_of(config.norm, config.norm_kind, config.residual)
+    return norm_of(config.norm, kind(config), config.residual)
+
+
+def kind(config: BlockConfig) -> str:
+    """What a norm measures, and over which rows: a key of `norms.MADE`."""
+    return NOW if config.norm_kind == "batch" and config.statistics == "batch" else config.norm_kind
 
 
 def final(config: BlockConfig) -> nn.Module:
     """What follows a stack: in pre-norm the stream was never normalised."""
-    return KINDS[config.norm_kind](config.d_model) if config.norm == "pre" else nn.Identity()
+    return MADE[kind(config)](config.d_model) if config.norm == "pre" else nn.Identity()
 
 
 def vectors(config: BlockConfig, rows: int) -> nn.Module | None:
@@ -109,7 +117,7 @@ def arithmetic(config: BlockConfig) -> Whole | Tiles:
 def gives_up(config: BlockConfig) -> Mapping[str, str]:
     """Promises of an architecture that these parts break, with the reason; see `Spec.gives_up`."""
     broken: dict[str, str] = {}
-    if config.norm_kind == "batch":
+    if kind(config) == NOW:
         reason = "BatchNorm measures each place over all rows of a call, other requests and padding among them"
         broken |= dict.fromkeys(("alone", "picked", "padding", "cached", "causal"), reason)
     if ARITHMETIC[config.mask_enters] is Multiply:

@@ -3,7 +3,7 @@
     LayerNorm   g (x - mean) / sqrt(variance + eps) + b, of one row over its d places    Ba et al. 2016, arXiv 1607.06450
     RMSNorm     g x / sqrt(mean square + eps), of one row                                Zhang and Sennrich 2019, arXiv 1910.07467
     BatchNorm   as LayerNorm, but of one place over all rows of a call: requests, time
-                and padding alike                                                        Ioffe and Szegedy 2015, arXiv 1502.03167
+                and padding alike; in use, over what training has seen                   Ioffe and Szegedy 2015, arXiv 1502.03167
     none        x
 
 A sub-layer's norm has two moments: `enter` gives the rows that the sub-layer works on, `leave` adds its output to the residual
@@ -13,8 +13,11 @@ classes, joined by `norm_of`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -34,19 +37,96 @@ class RMSNorm(nn.Module):
         return self.weight * (x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.eps))
 
 
-class BatchNorm(nn.Module):
-    """Each place over all rows of this call, as a BatchNorm in training does: what a row becomes depends on the others.
+class Seen(NamedTuple):
+    """Mean and variance of each place over the rows of one call, and how many rows they were."""
 
-    One row alone is its own mean: it becomes the shift, whatever it was.
+    norm: BatchNorm
+    mean: Tensor
+    variance: Tensor
+    rows: int
+
+
+class BatchNorm(nn.Module):
+    """Each place by its mean and variance: while it is taught over all rows of the call, so that what a row becomes depends on
+    the others; in use by the running ones, which follow those of each update (`settle`).
+
+    One row alone is its own mean: taught on it, it becomes the shift, whatever it was.
     """
+
+    now = False  # in use too, over the rows of the call
+    running_mean: Tensor
+    running_variance: Tensor
 
     def __init__(self, width: int, eps: float = 1e-5) -> None:
         super().__init__()
         self.weight, self.bias, self.eps = nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width)), eps
+        self.register_buffer("running_mean", torch.zeros(width))
+        self.register_buffer("running_variance", torch.ones(width))
+        self.seen: list[Seen] | None = None  # while it is taught (`teaching`), what it measured
 
     def forward(self, x: Tensor) -> Tensor:
-        off = x - x.mean((0, 1))
-        return self.weight * off * torch.rsqrt(off.square().mean((0, 1)) + self.eps) + self.bias
+        return self.scaled(x, *self.moments(x))
+
+    def moments(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and variance `[d]` by which rows `[b, n, d]` are normalised now."""
+        if self.seen is None and not self.now:
+            return self.running_mean, self.running_variance
+        mean = x.mean((0, 1))
+        variance = (x - mean).square().mean((0, 1))
+        if self.seen is not None:
+            self.seen.append(Seen(self, mean.detach(), variance.detach(), x.shape[0] * x.shape[1]))
+        return mean, variance
+
+    def scaled(self, x: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+        return self.weight * (x - mean) * torch.rsqrt(variance + self.eps) + self.bias
+
+
+class BatchNormNow(BatchNorm):
+    """Over the rows of each call, whether it is taught or used."""
+
+    now = True
+
+
+FOLLOWS = 0.1  # share of an update's batch in the running statistics, torch's "momentum"
+
+
+def batch_norms(model: nn.Module) -> dict[str, BatchNorm]:
+    return {name: m for name, m in model.named_modules() if isinstance(m, BatchNorm)}
+
+
+@contextmanager
+def teaching(model: nn.Module) -> Iterator[list[Seen]]:
+    """A forward pass that is learned from: a BatchNorm measures its rows, and what it measured is in the list."""
+    seen: list[Seen] = []
+    found = batch_norms(model).values()
+    for norm in found:
+        norm.seen = seen
+    try:
+        yield seen
+    finally:
+        for norm in found:
+            norm.seen = None
+
+
+def settle(seen: Iterable[Seen]) -> None:
+    """Let running statistics follow those of a batch, when its update is done. Of one row there is no variance to follow."""
+    for norm, mean, variance, rows in seen:
+        norm.running_mean = norm.running_mean.lerp(mean, FOLLOWS)
+        if rows > 1:
+            norm.running_variance = norm.running_variance.lerp(variance * (rows / (rows - 1)), FOLLOWS)
+
+
+def statistics(model: nn.Module) -> dict[str, Tensor]:
+    """What a model learns without a gradient: running means and variances, by name."""
+    return {f"{name}.{n}": b for name, norm in batch_norms(model).items() for n, b in norm.named_buffers(recurse=False)}
+
+
+def restore(model: nn.Module, known: Mapping[str, Tensor]) -> None:
+    """Running statistics as they were; those that are not known stay."""
+    for name, norm in batch_norms(model).items():
+        for n, _ in list(norm.named_buffers(recurse=False)):
+            if (value := known.get(f"{name}.{n}")) is not None:
+                setattr(norm, n, value.clone())
 
 
 class NoNorm(nn.Identity):
@@ -57,6 +137,8 @@ class NoNorm(nn.Identity):
 
 
 KINDS: dict[str, type[nn.Module]] = {"layer": nn.LayerNorm, "rms": RMSNorm, "batch": BatchNorm, "none": NoNorm}
+NOW = "batch_now"  # BatchNorm over the rows of each call
+MADE = {**KINDS, NOW: BatchNormNow}
 
 
 class Residual:
@@ -82,12 +164,19 @@ class SubLayerNorm(Residual, nn.Module):
     def leave(self, x: Tensor, output: Tensor, axes: str, tap: Tap) -> Tensor:
         raise NotImplementedError
 
+    def normalised(self, x: Tensor, tap: Tap) -> Tensor:
+        """The norm of rows; one over rows tells by which mean and variance."""
+        if not isinstance(self, BatchNorm):
+            return self(x)
+        mean, variance = self.moments(x)
+        return self.scaled(x, tap("mean", mean, "d"), tap("variance", variance, "d"))
+
 
 class Pre(SubLayerNorm):
     """x + F(norm(x)) (Xiong et al. 2020, figure 1b): the stream itself is never normalised, so a last norm follows the stack."""
 
     def enter(self, x: Tensor, axes: str, tap: Tap) -> Tensor:
-        return tap("norm", self(x), axes)
+        return tap("norm", self.normalised(x, tap), axes)
 
     def leave(self, x: Tensor, output: Tensor, axes: str, tap: Tap) -> Tensor:
         return tap("residual", self.add(x, output), axes)
@@ -100,7 +189,7 @@ class Post(SubLayerNorm):
         return x
 
     def leave(self, x: Tensor, output: Tensor, axes: str, tap: Tap) -> Tensor:
-        return tap("norm", self(tap("residual", self.add(x, output), axes)), axes)
+        return tap("norm", self.normalised(tap("residual", self.add(x, output), axes), tap), axes)
 
 
 PLACES: dict[str, type[SubLayerNorm]] = {"pre": Pre, "post": Post}
@@ -109,8 +198,8 @@ Norm = type[SubLayerNorm]  # called with the width of a row
 
 @cache
 def norm_of(place: str, kind: str = "layer", residual: bool = True) -> Norm:
-    """place: a key of `PLACES`; kind: of `KINDS`."""
-    bases = (*(() if residual else (NoResidual,)), PLACES[place], KINDS[kind])
+    """place: a key of `PLACES`; kind: of `MADE`."""
+    bases = (*(() if residual else (NoResidual,)), PLACES[place], MADE[kind])
     return type(f"{place}_{kind}", bases, {})
 
 
@@ -130,7 +219,29 @@ def formulas(at: str, norm: Norm) -> tuple[Formula, ...]:
     return (
         Formula(f"{at}.norm", f"{y} = {normalised(norm, x)}", means),
         Formula(f"{at}.residual", residual, adds),
+        *_moments(at, norm, x),
         *parameters(f"parameter.{at}.norm", norm, y, x),
+    )
+
+
+def _moments(at: str, norm: Norm, x: str) -> tuple[Formula, ...]:
+    """By which a norm over rows normalises."""
+    if not issubclass(norm, BatchNorm):
+        return ()
+    over = rf"\textstyle\frac{{1}}{{n}} \sum {x}"
+    kept = "" if norm.now else rf", \; \text{{in use }} 0.9 \, \mu + 0.1 \, {over} \text{{ of each update}}"
+    spread = rf"\sigma^2 = \textstyle\frac{{1}}{{n}} \sum ({x} - \mu)^2"
+    return (
+        Formula(
+            f"{at}.mean",
+            rf"\mu = {over}{kept}",
+            "mean of each place over all rows, padding too; in use the kept one, unless told otherwise",
+        ),
+        Formula(
+            f"{at}.variance",
+            spread,
+            "variance of each place over all rows, padding too; in use the kept one, unless told otherwise",
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from torch import nn
 from torch.testing import assert_close
 from transformers.models.t5.modeling_t5 import T5LayerNorm
 
-from models.parts.norms import BatchNorm, NoNorm, RMSNorm, norm_of
+from models.parts.norms import BatchNorm, BatchNormNow, NoNorm, RMSNorm, norm_of, settle, teaching
 from models.parts.tap import OFF, Recorder
 
 
@@ -25,15 +25,36 @@ def test_rms_norm_is_torchs_and_t5s() -> None:
 
 
 def test_batch_norm_is_torchs_in_training() -> None:
-    ours, theirs = BatchNorm(12), nn.BatchNorm1d(12)
-    for norm in (ours, theirs):
+    ours, now, theirs = BatchNorm(12), BatchNormNow(12), nn.BatchNorm1d(12)
+    for norm in (ours, now, theirs):
         norm.weight.data, norm.bias.data = rows(12), rows(12) - 1
-    assert_close(ours(rows(2, 5, 12)), theirs(rows(2, 5, 12).flatten(0, 1)).view(2, 5, 12), atol=2e-6, rtol=0)
+    for update in range(3):  # taught: by the batch, and the running statistics follow
+        x = rows(2, 5 + update, 12) * (update + 1)
+        with teaching(ours) as seen:
+            found = ours(x)
+        settle(seen)
+        expected = theirs(x.flatten(0, 1)).view(x.shape)
+        assert_close(found, expected, atol=2e-6, rtol=0)
+        assert_close(now(x), expected, atol=2e-6, rtol=0)
+        assert_close(ours.running_mean, theirs.running_mean, atol=2e-6, rtol=0)
+        assert_close(ours.running_variance, theirs.running_var, atol=1e-5, rtol=1e-6)
+    theirs.eval()
+    assert_close(ours(x), theirs(x.flatten(0, 1)).view(x.shape), atol=2e-6, rtol=0)
+    assert ours.seen is None and len(seen) == 1
+
+
+def test_in_use_a_row_does_not_see_the_others() -> None:
+    x, norm = rows(2, 5, 12), BatchNorm(12)
+    norm.running_mean = rows(12)
+    assert_close(norm(x)[:1, :2], norm(x[:1, :2]), atol=0, rtol=0)
 
 
 def test_under_batch_norm_one_row_becomes_the_shift_whatever_it_was() -> None:
     norm = BatchNorm(12)
-    assert_close(norm(rows(1, 1, 12)), torch.zeros(1, 1, 12), atol=0, rtol=0)
+    with teaching(norm) as seen:
+        assert_close(norm(rows(1, 1, 12)), torch.zeros(1, 1, 12), atol=0, rtol=0)
+    settle(seen)
+    assert_close(norm.running_variance, torch.ones(12), atol=0, rtol=0)  # of one row there is none
 
 
 @pytest.mark.parametrize(("residual", "expected"), [(True, 3.0), (False, 1.0)])

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
+import torch
+from torch import nn
 
-from app.session.commands import Analyse, Step
+from app.session.commands import Analyse, Back, Step
 from app.session.engine import Engine
 from app.session.events import Analysis, Check, Checked
+from app.session.lineage import Snapshot
+from app.session.saving import restore, save
+from models.parts.norms import statistics
 from tests.session.driving import SMALL, do, of, opened
 
 TEXT = ["the", "report", "was", "not"]
@@ -57,18 +63,57 @@ def test_one_matrix_for_queries_and_keys_makes_scores_symmetric() -> None:
 
 
 def test_batch_norm_takes_all_rows_together_and_breaks_what_it_says() -> None:
-    made = engine(requests=2, norm_kind="batch")
+    made = engine(requests=2, norm_kind="batch", statistics="batch")
     found, alone = check(made, "rows_together"), measured(made, "batch_equals_alone")
     assert found is not None and found.measured == "10 rows in one, 1 padding"
     assert alone.status == "fail" and "BatchNorm" in alone.reason
 
 
 def test_batch_norm_with_one_row_says_that_all_is_lost() -> None:
-    made = engine(norm_kind="batch")
+    made = engine(norm_kind="batch", statistics="batch")
     do(made, Step())
     found, finite = check(made, "rows_together"), check(made, "finite")
     assert found is not None and found.measured == "1 row: all is lost" and "2 rows or more" in found.reason
     assert finite is not None and finite.status == "pass"
+
+
+@pytest.mark.parametrize("uses", ["running", "batch"])
+def test_what_rows_of_a_batch_norm_do_to_each_other(uses: str) -> None:
+    made = engine(requests=2, norm_kind="batch", statistics=uses)
+    do(made, Step())
+    found = of(do(made, Analyse(name="batch_norm")), Analysis)[-1].result
+    check_of = check(made, "batch_norm")
+    assert found is not None and check_of is not None and check_of.status == ("pass" if uses == "running" else "fail")
+    assert found["batch"]["padding"] > 1e-3 and found["batch"]["alone"] > 1e-3 and found["batch"]["one"] <= 1e-5
+    assert found["running"]["padding"] <= 1e-4 and found["running"]["alone"] <= 1e-4 and found["running"]["one"] > 1e-3
+    assert found["between"] > 1e-3 and all(n["running"] == 1.0 for n in found["norms"]), "no update yet"
+    assert (found["rows"], found["real"]) == (12, 11) and found["uses"] == uses
+
+
+def test_running_statistics_follow_updates_and_go_back_with_them() -> None:
+    made = opened("decoder_only", task="language_model", phase="train", config={**SMALL, "norm_kind": "batch"})
+    model = made.learner.model
+    history = [statistics_of(model)]
+    for _ in range(3):
+        do(made, Step())
+        history.append(statistics_of(made.learner.model))
+    assert all(not torch.equal(a, b) for a, b in itertools.pairwise(history))
+    together = check(made, "rows_together")
+    assert together is not None and together.status == "fail" and "rows in one" in together.measured
+    assert measured(made, "finite_difference").status == "pass", "backward goes through the batch's own mean"
+    for expected in (history[2], history[1]):
+        do(made, Back())
+        assert torch.equal(statistics_of(made.learner.model), expected), "exactly as they were"
+    do(made, Step())
+    assert torch.equal(statistics_of(made.learner.model), history[2]), "and the same again"
+    packed = Snapshot.unpack(made.learner.snapshot().pack()).parameters
+    assert "decoder.layer0.self.norm.running_mean" in packed
+    again = restore(Engine(made.device), save(made))
+    assert torch.equal(statistics_of(again.learner.model), history[2])
+
+
+def statistics_of(model: nn.Module) -> torch.Tensor:
+    return torch.cat([v.flatten() for v in statistics(model).values()])
 
 
 @pytest.mark.parametrize("scaling", ["none", "dynamic_ntk", "yarn"])

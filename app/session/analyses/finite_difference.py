@@ -25,6 +25,7 @@ from app.session.events import Check, Refused, Status
 from app.session.reading import listening
 from app.session.scenario import Scenario
 from models import Inputs, Rows
+from models.parts import norms
 from models.tasks.objective import Lesson, total_loss
 
 NAME = "finite_difference"
@@ -82,7 +83,7 @@ def _double(lesson: Lesson) -> Lesson:
 
 def _loss(model: nn.Module, scenario: Scenario, lesson: Lesson) -> Tensor:
     size = len(lesson.labels)
-    with torch.enable_grad():
+    with torch.enable_grad(), norms.teaching(model):
         state = model.initial_state(size)  # type: ignore[operator]
         inputs = Inputs(lesson.inputs, lesson.source, given.visibility(scenario))
         outputs, _ = model(inputs, state, listening(model, scenario, [0] * size, None))

@@ -24,6 +24,7 @@ from app.session.events import Check, Refused
 from app.session.reading import listening
 from app.session.scenario import Scenario
 from models import Inputs, Rows
+from models.parts import norms
 from models.tasks.objective import Lesson, differentiated, total_loss
 
 NAME = "row_contributions"
@@ -152,7 +153,7 @@ def _longer(rows: Rows) -> Rows:
 def _losses(model: nn.Module, scenario: Scenario, lesson: Lesson, update: int) -> tuple[Tensor, Tensor]:
     """Loss per row (as `Lesson.loss_rows`) and what is differentiated, with the graph."""
     size = len(lesson.labels)
-    with torch.enable_grad():
+    with torch.enable_grad(), norms.teaching(model):
         state = model.initial_state(size)  # type: ignore[operator]
         chances = given.training_chances(scenario, update, lesson.inputs.values.shape)
         inputs = Inputs(lesson.inputs, lesson.source, given.visibility(scenario), chances)
