@@ -18,7 +18,7 @@ from models.catalogue import read_config
 OFFSET = "offset_only"
 OFFSET_CLAIM = "rotated scores: the offset alone"
 NEIGHBOURS = "batch_norm"
-NEIGHBOURS_CLAIM = "padding and neighbours change nothing"
+NEIGHBOURS_CLAIM = "norms keep rows apart"
 
 
 def of_parts(scenario: Scenario, call: Call) -> list[Check]:

@@ -58,7 +58,7 @@ export default {
     list(table.lastElementChild, found ? changes(found) : [], (l) => l[0], () => h("tr", null, h("td"), h("td", { class: "mono" }), h("td", { class: "mono" })), (tr, l) => l.forEach((said, i) => text(tr.children[i], said)));
     text(note, found ? msg`${found.rows} rows in one mean, ${found.rows - found.real} of them padding. One row alone is its own mean: by the call every token becomes the same, and 0 moves. Running for batch statistics moves a logit by ${difference(found.between)} ◉.` : msg`The same rows with padding behind them, alone, and as one row: how far logits move.`);
     list(moments.lastElementChild, found ? found.norms.slice(0, NORMS) : [], (/** @type {any} */ n) => n.name, () => h("tr", null, h("td"), h("td", { class: "mono" }), h("td", { class: "mono" }), h("td", { class: "mono" })), (tr, n) => {
-      [opName(n.name), figure(number(n.off), 2), figure(number(n.deviation), 2), figure(number(n.running), 2)].forEach((said, i) => text(tr.children[i], said));
+      [opName(n.name.replace(/\.norm$/, "")), figure(number(n.off), 2), figure(number(n.deviation), 2), figure(number(n.running), 2)].forEach((said, i) => text(tr.children[i], said));
     });
     const untaught = found && found.norms.every((/** @type {any} */ n) => number(n.running) === 1);
     text(last, untaught ? msg`No update has moved the running statistics yet: mean 0, deviation 1. Train, and they follow by a tenth of each batch.` : found ? msg`Running statistics follow by a tenth of each update’s batch.` : "");
