@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from app.session import inputs
+from app.session import inputs, pieces
 from app.session.scenario import Scenario, SpecialToken, Word
 from models import Spec
 from models.catalogue import architectures, tasks
@@ -16,7 +16,12 @@ def requests(before: Scenario, after: Scenario) -> dict[str, Any]:
     """The field `requests` as in `before`, if the architecture of `after` can read them: short enough, of the same task or
     made of words that its task knows."""
     old, new = (architectures()[s.architecture] for s in (before, after))
-    if old.capabilities.has_source != new.capabilities.has_source or not _short_enough(before, new):
+    if old.capabilities.has_source != new.capabilities.has_source:
+        return {}
+    cut = pieces.cut_again(before, after)
+    if cut is not None:
+        return {"requests": cut} if all(len(r["target"]) < new.capabilities.largest_rows for r in cut) else {}
+    if not _short_enough(before, new):
         return {}
     if before.task != after.task and not _knows(before, after.task):
         return {}

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from app.session import given
+from app.session import given, pieces
 from app.session.events import RelationInfo, Schema, TapInfo
 from app.session.formulas import Formulas, declared
 from app.session.scenario import Scenario
@@ -52,7 +52,8 @@ def task(scenario: Scenario) -> dict[str, Any]:
     phases = list(given.phases_of(scenario))
     config, _ = read_config(given.spec_of(scenario), scenario.config)
     rows = dict(given.spec_of(scenario).rows_of(config))
-    return {"objective": it.objective, "phases": phases, "features": features, "opening": it.opening, "rows": rows}
+    told = {"objective": it.objective, "phases": phases, "features": features, "opening": it.opening, "rows": rows}
+    return {**told, "tokenizer": pieces.told(scenario)}
 
 
 def _program(v: Visibility) -> dict[str, Any]:

@@ -53,6 +53,11 @@ def source_rows(scenario: Scenario) -> Rows | None:
     return source_of(task_of(scenario), _examples(scenario))
 
 
+def cuts(scenario: Scenario) -> bool:
+    """Whether a text is cut into pieces, as a stage of its own that one can look at."""
+    return task_of(scenario).tokenizer is not None
+
+
 def prompts(scenario: Scenario) -> list[list[int]]:
     """The target ids that each request begins with: <bos> and what a person typed; none where nothing is written."""
     vocabulary = task_of(scenario).target

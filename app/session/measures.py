@@ -12,6 +12,7 @@ from app.session import sight
 from app.session.copying import copied
 from app.session.hops import hops
 from app.session.induction import induction
+from app.session.per_character import per_character
 from app.session.quarters import mass
 from app.session.training import draw
 from models import Inputs, Outputs, Relation, Rows, Spec
@@ -65,6 +66,8 @@ def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[
         found["exact_by_clauses"] = {
             n: exact_match(model, OneStream((n, n)), _of_clauses(n, size // 4, OneStream((n, n)))) for n in CLAUSES
         }
+    if task.tokenizer is not None:
+        found["per_character"] = per_character(model, task, examples)
     if isinstance(task, Repeats):
         found["induction"] = induction(model, examples, task)
     if isinstance(task, Dyck):

@@ -86,15 +86,17 @@ class Moving(Told):
                 place, calls = self._read(place)
         here = self.timeline.here
         moment = self._commit(command, place, here.weights, here.weights)
-        whole = (place.phase == "prefill" and calls[0].stage == "encode") or bool(calls and calls[-1].whole)
+        whole = (place.phase == "prefill" and bool(calls) and calls[0].stage == "encode") or bool(calls and calls[-1].whole)
         if anew:
             yield from self.everything(watch, (moment,) if self.new else ())
         else:
             yield from self.arrived(moment, calls, watch, keyframe=whole)
 
     def _prefill(self, place: Place, unit: Unit) -> tuple[Place, list[Call]]:
-        reading, calls = self.standing.reading, []
+        reading, calls = self.standing.reading, list[Call]()
         assert reading is not None
+        if unit == "stage" and not place.stage and given.cuts(place.scenario):
+            return replace(place, stage="pieces"), calls
         if not reading.encoded:
             calls.append(reading.encode())
             if unit == "stage":

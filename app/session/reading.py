@@ -69,7 +69,9 @@ class Reading:
 
     def __init__(self, model: nn.Module, scenario: Scenario, device: torch.device, *, record: bool = True) -> None:
         self.model, self.scenario, self.device, self.record = model, scenario, device, record
+        began = time.perf_counter()
         self.prompts = given.prompts(scenario)
+        self.cutting_ms = (time.perf_counter() - began) * 1e3  # from text to the ids of its pieces
         self.source = given.source_rows(scenario)
         self.state: State = model.initial_state(len(self.prompts))  # type: ignore[operator]
         self.logits: Tensor | None = None  # of each request's decision row, [b, v]

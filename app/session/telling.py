@@ -165,8 +165,12 @@ class Told:
         """The stages of this step, done and to come, and the axis sizes of its newest call."""
         place, here, source = self.timeline.here.place, self.standing, given.task_of(self.scenario).source
         apart = source is not None and given.writes(self.scenario)  # else the one read of prefill takes the source too
-        names = [s for s in STAGES[place.phase] if s != "encode" or apart]
+        cut = given.cuts(self.scenario)
+        left_out = {*([] if apart else ["encode"]), *([] if cut else ["pieces"])}
+        names = [s for s in STAGES[place.phase] if s not in left_out]
         done = {s.name: s for s in here.stages}
+        if cut and here.reading is not None and place.phase == "prefill" and (place.step or place.stage):
+            done["pieces"] = StageTime("pieces", here.reading.cutting_ms, sum(map(len, here.reading.prompts)))
         sizes = here.calls[-1].tape.sizes if here.calls else {}
         if here.update is not None:
             done, sizes = here.update.stage_times(), here.update.tape.sizes

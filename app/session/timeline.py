@@ -19,7 +19,7 @@ MAX_MOMENTS = 50_000
 
 STAGES: dict[Phase, tuple[str, ...]] = {
     "train": ("batch", "forward", "loss", "backward", "clip", "update"),
-    "prefill": ("encode", "read"),
+    "prefill": ("pieces", "encode", "read"),
     "decode": ("choose", "read"),
 }
 

@@ -158,9 +158,10 @@ function refuse(sentence) {
 
 /** What is typed is the source where there is one, else the prompt. @param {string} typed */
 async function retext(typed) {
-  const known = page.columns.find((c) => c.world.opened)?.world.opened.vocabulary;
+  const known = page.columns.find((c) => c.world.opened)?.world.opened;
   const side = page.now.source ? "source" : "target";
-  const tokens = tokenize(typed, splittingOf(known?.[side] ?? null));
+  const words = known?.vocabulary[side]?.slice(known.vocabulary.specials?.[side]?.length ?? 0);
+  const tokens = tokenize(typed, splittingOf(words ?? null, known?.task?.tokenizer));
   if (side === "source" && !tokens.length) return refuse(msg`The source is empty; allowed: 1 token or more. Type a sentence.`);
   stop();
   page.now = { ...page.now, [side]: tokens };

@@ -80,6 +80,8 @@ export interface Look {
   states: "" | "s" | "t";
   /** In training: the curves of this path, or exact match by the number of clauses. */
   chart: "curves" | "clauses";
+  /** After how many merges of the tokenizer the pieces of a text are shown; null: after all. */
+  merge: number | null;
   /** The gold alignment is drawn over the map, where one is known. */
   gold: boolean;
 }

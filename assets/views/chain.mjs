@@ -7,6 +7,7 @@ import { h, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
 import * as read from "../lib/reads.mjs";
+import { cutShown } from "../lib/setup/cut.mjs";
 import * as tapes from "../lib/states/tapes.mjs";
 import { join } from "../lib/draw/timeaxis.mjs";
 import { tabs } from "./read.mjs";
@@ -23,7 +24,7 @@ export default {
   title: "What each row writes and what is carried",
   slot: "read",
   phases: ["prefill", "decode"],
-  applies: tapes.alone,
+  applies: (world) => tapes.alone(world) && !cutShown(world),
   wants: tapes.gateSelectors,
 
   mount(element, context) {

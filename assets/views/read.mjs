@@ -9,6 +9,7 @@ import { minimap, minimapName, overview } from "../lib/draw/minimap.mjs";
 import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
 import * as pass from "../lib/read/passes.mjs";
 import { isPictured } from "../lib/picture/source.mjs";
+import { cutShown } from "../lib/setup/cut.mjs";
 import * as read from "../lib/reads.mjs";
 import { keyReads, lengthSelectors, places, quantity, reserved, strongest } from "../lib/read/ribbons.mjs";
 import { pointing } from "../lib/read/pointing.mjs";
@@ -33,7 +34,7 @@ export default {
   title: "Who reads whom",
   slot: "read",
   phases: ["prefill", "decode"],
-  applies: (world) => world.opened?.relations.length !== 0 && !isPictured(world),
+  applies: (world) => world.opened?.relations.length !== 0 && !isPictured(world) && !cutShown(world),
   wants: (world) => (pass.shownFor(world) ? [] : [...read.readSelectors(world).slice(0, 1), ...lengthSelectors(world)]),
 
   mount(element, context) {

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Literal, Protocol
 
 from models import OutputKind, Phase
+from models.tasks.tokenizers import Tokenizer
 
 Split = Literal["train", "held_out"]
 Objective = Literal["next_token", "masked", "class", "ctc"]
@@ -129,6 +130,7 @@ class Task(Protocol):
     opening: a special token that stands before every source (<cls>).
     separator: the id of the word that ends the source where source and target are one stream (`one_stream.py`).
     stamps: pieces by name that a person lays on a picture.
+    tokenizer: how text becomes pieces, where that is something to look at (`tokenizers.py`).
     """
 
     id: str
@@ -140,6 +142,7 @@ class Task(Protocol):
     objective: Objective = "next_token"
     opening: str | None = None
     separator: int | None = None
+    tokenizer: Tokenizer | None = None
 
     @property
     def stamps(self) -> Mapping[str, Lines]:

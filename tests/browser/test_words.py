@@ -74,6 +74,17 @@ def test_too_many_and_too_few_tokens_are_refused_beside_the_field(window: Window
     source_is(window, ["sleeps"])
 
 
+CUT = (
+    "",
+    "To be, or not to be\r\nHam.",
+    "naïve — 日本 👩‍👩‍👧",
+    "\x00\x07\u2028\ufeff",
+    "O'er-hasty  'Tis--",
+    "x" * 2000,
+    "12 years\u202e",
+)
+
+
 def test_the_page_splits_text_as_the_server_does(window: Window) -> None:
     texts = [
         "The black cat sleeps.",
@@ -83,12 +94,18 @@ def test_the_page_splits_text_as_the_server_does(window: Window) -> None:
         "don't n'importe n' x",
         "e\u0301te\u0301 <unk>!",
     ]
-    split = """async ([texts, words]) => {
+    split = """async ([texts, words, told]) => {
       const {tokenize, splittingOf} = await import('/assets/lib/setup/tokens.mjs');
-      return texts.map((t) => tokenize(t, splittingOf(words)));
+      return texts.map((t) => tokenize(t, splittingOf(words, told)));
     }"""
     for task in tasks().values():
         words = (words_of(task) or task.target).words[4:]
+        if task.tokenizer is not None:
+            told = {"kind": task.tokenizer.kind, "merges": getattr(task.tokenizer, "merges", ())}
+            assert window.page.evaluate(split, [[*texts, *CUT], words, told]) == [task.tokenize(t) for t in (*texts, *CUT)], (
+                task.id
+            )
+            continue
         between = "" if all(len(w) == 1 for w in words) else " "
         given = texts if task.id in ("translation", "language_model") else [between.join(words[:20]), " ".join(words[3:9])]
-        assert window.page.evaluate(split, [given, words]) == [task.tokenize(t) for t in given], task.id
+        assert window.page.evaluate(split, [given, words, None]) == [task.tokenize(t) for t in given], task.id

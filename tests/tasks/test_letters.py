@@ -8,13 +8,14 @@ import random
 import pytest
 from babel.dates import format_date
 
-from models.tasks import EOS, UNK, Split, Task, characters, words_of
+from models.tasks import EOS, UNK, Split, Task, verse, words_of
 from models.tasks import dates as dates_module
 from models.tasks.characters import TASK as CHARACTERS
 from models.tasks.dates import LOCALES, write
 from models.tasks.dates import TASK as DATES
 from models.tasks.pronunciation import PHONES, words
 from models.tasks.pronunciation import TASK as PRONUNCIATION
+from models.tasks.tokenizers import BREAK
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -59,15 +60,15 @@ def test_text_becomes_characters() -> None:
 
 
 def test_characters_are_whole_lines_of_the_text_and_the_splits_share_no_block() -> None:
-    text = characters.FILE.read_text("utf-8").replace("\n", characters.BREAK)
+    text = verse.FILE.read_text("utf-8").replace("\n", BREAK)
     splits: tuple[Split, ...] = ("train", "held_out")
     for split in splits:
         for i in range(200):
             example = CHARACTERS.example(3, split, i)
             written = "".join(example.target)
-            assert written in text and 0 < len(written) <= characters.LONGEST
+            assert written in text and 0 < len(written) <= verse.LONGEST
             assert UNK not in CHARACTERS.target.encode(example.target)
-    train, held_out = (characters.lines(split) for split in ("train", "held_out"))
+    train, held_out = (verse.lines(split) for split in ("train", "held_out"))
     assert 8 < len(train) / len(held_out) < 10 and not set(train) & set(held_out)
     for preset in CHARACTERS.presets:
         assert UNK not in CHARACTERS.target.encode(preset.target)

@@ -12,14 +12,14 @@ import { duration, shown } from "../words.mjs";
 /** @typedef {import("../types").World} World @typedef {import("../types").PlayStop} PlayStop */
 /** @typedef {import("./moments.mjs").Node} Node @typedef {import("./moments.mjs").Stop} Stop */
 /** One block. `size`: rows of its call, or its time in ms; `left`, `width`: px once it is placed; `cut`: a line before it.
- * @typedef {{key: string, kind: "start" | "encode" | "prefill" | "decode" | "stage", node: number | null, title: string, token: string, note: string,
+ * @typedef {{key: string, kind: "start" | "pieces" | "encode" | "prefill" | "decode" | "stage", node: number | null, title: string, token: string, note: string,
  *   size: number, state: "done" | "now" | "ahead" | "todo" | "never", others: Node[], earlier: number | null, stop: PlayStop | null, cut: boolean, left: number, width: number}} Block */
 
 /** @param {Partial<Block> & {key: string, kind: Block["kind"]}} more @returns {Block} */
 const made = (more) => ({ node: null, title: "", token: "", note: "", size: 1, state: "todo", others: [], earlier: null, stop: null, cut: false, left: 0, width: 0, ...more });
 
 /** @param {any} row */
-const given = (row) => row.origin !== "model" && row.origin !== "chosen";
+export const given = (row) => row.origin !== "model" && row.origin !== "chosen";
 
 /** How many rows a call has, for all requests together and for one. @param {any[][]} all @returns {{one: number, said: string}} */
 function calls(all) {
@@ -34,6 +34,10 @@ export function steps(world, pass, places) {
   const first = pass[0];
   const whole = first?.node.phase === "decode"; // entered as decode: the prompt was read at once
   const blocks = first && !whole ? [taken(made({ key: "start", kind: "start", title: msg`Start` }), world, pass.find((s) => s.node.phase === "prefill" && !s.node.step && !s.node.stage))] : [];
+  if (world.opened?.task?.tokenizer) {
+    const cut = calls(requests.map((/** @type {any} */ r) => r.target.filter(given).slice(1)));
+    blocks.push(before(made({ key: "pieces", kind: "pieces", title: msg`Pieces`, note: msg`text to ids`, size: Math.max(1, cut.one), cut: !whole }), "pieces", world, pass, whole));
+  }
   if (world.opened?.vocabulary?.source && writes(world)) blocks.push(encode(world, pass, calls(requests.map((/** @type {any} */ r) => r.source ?? [])), whole));
   const prompt = calls(requests.map((/** @type {any} */ r) => (writes(world) ? r.target.filter(given) : (r.source ?? []))));
   const prefill = made({ key: "prefill", kind: "prefill", title: writes(world) ? msg`Prefill` : msg`Whole input`, note: prompt.one > 1 && loops(world) ? msg`${prompt.said}, a loop: 1 row at a time` : msg`${prompt.said}, one call`, size: Math.max(1, prompt.one), stop: whole ? null : { kind: "stage", phase: "prefill", stage: "read" }, cut: blocks.length > 0 });
@@ -52,13 +56,19 @@ function taken(block, world, stop) {
 
 /** @param {World} world @param {Stop[]} pass @param {{one: number, said: string}} source @param {boolean} whole */
 function encode(world, pass, source, whole) {
-  const block = made({ key: "encode", kind: "encode", title: msg`Encode source`, note: msg`${source.said}, once`, size: Math.max(1, source.one), cut: !whole });
-  const here = pass.find((s) => s.node.stage === "encode");
-  if (here) return taken({ ...block, stop: { kind: "stage", phase: "prefill", stage: "encode" } }, world, here);
+  return before(made({ key: "encode", kind: "encode", title: msg`Encode source`, note: msg`${source.said}, once`, size: Math.max(1, source.one), cut: !whole }), "encode", world, pass, whole);
+}
+
+/** A stage before the prompt is read: it stands where it was stopped at, or lies inside the step that read the prompt.
+ * @param {Block} block @param {string} stage @param {World} world @param {Stop[]} pass @param {boolean} whole @returns {Block} */
+function before(block, stage, world, pass, whole) {
+  const here = pass.find((s) => s.node.stage === stage);
+  const stop = /** @type {PlayStop} */ ({ kind: "stage", phase: "prefill", stage });
+  if (here) return taken({ ...block, stop }, world, here);
   const [start, next] = [pass[0], pass.find((s) => s.node.phase === "decode" || s.node.step > 0)];
-  const node = whole ? null : (pass[0]?.all.flatMap((n) => children(world.history, n.id)).find((n) => n.stage === "encode")?.id ?? null);
+  const node = whole ? null : (pass[0]?.all.flatMap((n) => children(world.history, n.id)).find((n) => n.stage === stage)?.id ?? null);
   const state = whole || (next && next.state !== "ahead") ? "done" : start && next ? "ahead" : "todo";
-  return { ...block, node, state: /** @type {Block["state"]} */ (state), stop: whole ? null : /** @type {PlayStop} */ ({ kind: "stage", phase: "prefill", stage: "encode" }) };
+  return { ...block, node, state: /** @type {Block["state"]} */ (state), stop: whole ? null : stop };
 }
 
 /** @param {World} world @param {Stop[]} pass @param {number} places @returns {Block[]} */
@@ -126,7 +136,7 @@ export const placesFor = (room) => (room < 500 ? 5 : 7);
  * @param {Block[]} blocks @param {number} room px @returns {{blocks: Block[], width: number}} */
 export function laid(blocks, room) {
   const most = room < 500 ? 2.6 : 5;
-  const units = { start: () => 0.8, encode: (/** @type {number} */ n) => Math.min(most, Math.max(1.9, n)), prefill: (/** @type {number} */ n) => Math.min(most, Math.max(1.3, n)), decode: () => 1, stage: () => 1 };
+  const units = { start: () => 0.8, pieces: () => 1.6, encode: (/** @type {number} */ n) => Math.min(most, Math.max(1.9, n)), prefill: (/** @type {number} */ n) => Math.min(most, Math.max(1.3, n)), decode: () => 1, stage: () => 1 };
   const fixed = blocks.filter((b) => b.kind !== "decode");
   const cuts = blocks.filter((b) => b.cut).length;
   const free = room - cuts * CUT - (fixed.length + placesFor(room) - 1) * GAP;

@@ -68,4 +68,4 @@ export function seen(world, all) {
 }
 
 /** @param {string} stage @returns {string} as a block says it */
-export const stageName = (stage) => ({ batch: msg`Batch`, forward: msg`Forward`, loss: msg`Loss`, backward: msg`Backward`, clip: msg`Clip`, update: msg`Update`, encode: msg`Encode`, read: msg`Read`, choose: msg`Choose` })[stage] ?? capital(stage);
+export const stageName = (stage) => ({ batch: msg`Batch`, forward: msg`Forward`, loss: msg`Loss`, backward: msg`Backward`, clip: msg`Clip`, update: msg`Update`, pieces: msg`Pieces`, encode: msg`Encode`, read: msg`Read`, choose: msg`Choose` })[stage] ?? capital(stage);

@@ -164,7 +164,7 @@ export class Editor {
     if (problem) return { problem: msg`${msg`row of the donor`}: ${problem}` };
     const [kind, at] = this.donor.value.split(" ");
     const { source, target, specials } = this.world?.opened?.vocabulary ?? {};
-    const split = (/** @type {string} */ typed, /** @type {string[]} */ words, /** @type {string[]} */ first = SPECIALS) => tokenize(typed, splittingOf(words?.slice(first.length) ?? null));
+    const split = (/** @type {string} */ typed, /** @type {string[]} */ words, /** @type {string[]} */ first = SPECIALS) => tokenize(typed, splittingOf(words?.slice(first.length) ?? null, this.world?.opened?.task?.tokenizer));
     const own = { source: source === null ? null : split(this.source.value, source, specials?.source ?? undefined), target: split(this.prefix.value, target, specials?.target) };
     const whose = kind === "own" ? own : kind === "moment" ? { moment: Number(at), request: read.request(/** @type {World} */ (this.world)) } : lib.donorOf(/** @type {World} */ (this.world), Number(at));
     return { edit: { path, index, action: /** @type {const} */ ("patch"), donor: { ...whose, row: row ?? null } } };

@@ -102,7 +102,7 @@ export class Registry {
 
   /** @param {string[]} parts */
   changed(parts) {
-    if (parts.includes("opened") || parts.includes("look") || parts.includes("schema") || (parts.includes("moved") && this.phase() !== this.chosen)) this.choose();
+    if (parts.includes("opened") || parts.includes("look") || parts.includes("schema") || (parts.includes("moved") && this.moment() !== this.chosen)) this.choose();
     else if (parts.includes("moved") && long(this.store.world)) this.asks = true;
     for (const p of this.placed) if (!p.dirty) p.dirty = parts.some((part) => p.reads.has(part));
     this.ask();
@@ -114,9 +114,15 @@ export class Registry {
     return world.moved?.phase ?? world.opened?.scenario.phase ?? "";
   }
 
+  /** What decides which views are shown: the phase, and whether its first step was done. */
+  moment() {
+    return `${this.phase()} ${!this.store.world.moved?.step}`;
+  }
+
   /** Which views are shown, and what they want. */
   choose() {
-    const phase = (this.chosen = this.phase());
+    const phase = this.phase();
+    this.chosen = this.moment();
     for (const p of this.placed) {
       const due = phase ? p.view.phases.includes(phase) : p.view.slot === "sentence"; // the sentence tells what one waits for
       const shown = due && (p.view.applies?.(this.store.world) ?? true);

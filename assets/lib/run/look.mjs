@@ -27,6 +27,7 @@ const ALLOWED = {
   op: (v) => v === null || (typeof v === "string" && v.length <= 200),
   side: (v) => ["value", "unedited", "gradient"].includes(v),
   layout: (v) => isLayout(v),
+  merge: (v) => v === null || whole(v),
 };
 
 /** @param {any} v */

@@ -8,7 +8,7 @@
 /** @returns {Look} */
 export const firstLook = () => ({
   request: 0, relation: "", layer: 0, head: 0, show: "weights", scale: "linear", lock: null, path: null,
-  editing: false, scope: "layer", pane: "gradient", theme: "auto", op: null, ribbon: "weight", gold: true, decision: "next", tree: true, chart: "curves", states: "", side: "value", layout: {}, stops: [],
+  editing: false, scope: "layer", pane: "gradient", theme: "auto", op: null, ribbon: "weight", gold: true, decision: "next", tree: true, chart: "curves", states: "", side: "value", layout: {}, stops: [], merge: null,
 });
 
 /** @returns {World} */

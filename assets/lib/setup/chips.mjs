@@ -5,7 +5,8 @@ import { childrenAround, h, set, text as put } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { pressed } from "./reorder.mjs";
 import { Suggest } from "./suggest.mjs";
-import { nameOf, sameTokens, SPECIALS, splittingOf, tokenize, visible, wrongWith } from "./tokens.mjs";
+import { grouped } from "./together.mjs";
+import { cutAgain, nameOf, sameTokens, SPECIALS, splittingOf, tokenize, visible, wrongWith } from "./tokens.mjs";
 import { UnknownWords } from "./unknown.mjs";
 
 /** @typedef {import("./tokens.mjs").Token} Token */
@@ -65,14 +66,14 @@ export class Chips {
   }
 
   /** What the scenario holds now. An edit in progress goes on, among the tokens that are there now. specials: what the vocabulary begins with.
-   * @param {Token[]} tokens @param {string[] | null} words of the vocabulary @param {boolean} disabled @param {number} most tokens @param {string[]} [specials] */
-  update(tokens, words, disabled, most, specials = SPECIALS) {
+   * @param {Token[]} tokens @param {string[] | null} words of the vocabulary @param {boolean} disabled @param {number} most tokens @param {string[]} [specials] @param {import("./pieces.mjs").Told | null} [told] of its tokenizer */
+  update(tokens, words, disabled, most, specials = SPECIALS, told = null) {
     this.most = most;
     this.specials = specials;
     if (words !== this.list) {
       this.list = words;
       this.words = words && new Set(words.slice(specials.length));
-      this.how = splittingOf(words && words.slice(specials.length));
+      this.how = splittingOf(words && words.slice(specials.length), told);
     }
     const kept = this.unsent || sameTokens(tokens, this.tokens);
     if (this.drawn && kept && disabled === this.disabled) return;
@@ -86,13 +87,11 @@ export class Chips {
   draw() {
     this.drawn = true;
     const focus = this.row.contains(document.activeElement) ? (this.focusAt ?? -1) : -1;
-    /** @type {HTMLElement[]} */
-    const parts = this.fixed.map((name) => h("span", { class: `chip ${this.role} fixed`, title: msg`special token` }, name));
-    this.tokens.forEach((token, i) => {
+    const chips = this.tokens.map((token, i) => {
       const now = this.editing?.index === i ? this.editing : null;
-      if (now && this.box) parts.push(this.box);
-      if (!now || now.insert) parts.push(this.chip(token, i));
+      return [...(now && this.box ? [this.box] : []), ...(!now || now.insert ? [this.chip(token, i)] : [])];
     });
+    const parts = [...this.fixed.map((name) => h("span", { class: `chip ${this.role} fixed`, title: msg`special token` }, name)), ...grouped(chips, this.tokens, this.how.cut)];
     if (this.editing?.index === this.tokens.length && this.box) parts.push(this.box);
     parts.push(h("button", { class: "chip add", type: "button", disabled: this.disabled, "aria-label": msg`Add a token: ${this.name}`, title: msg`Add a token`, ...this.press(this.tokens.length, true) }, "+"));
     childrenAround(this.row, parts, this.box);
@@ -238,7 +237,7 @@ export class Chips {
   /** Replace some tokens by others, if what comes out is allowed.
    * @param {number} index @param {number} count @param {Token[]} fresh */
   splice(index, count, fresh) {
-    const next = [...this.tokens.slice(0, index), ...fresh, ...this.tokens.slice(index + count)];
+    const next = cutAgain([...this.tokens.slice(0, index), ...fresh, ...this.tokens.slice(index + count)], this.how);
     this.wrong = wrongWith(next, this.name, this.least, this.most);
     this.tell(this.wrong, next.length > this.most && fresh.length ? next.slice(0, this.most) : null);
     if (this.wrong || sameTokens(next, this.tokens)) return;

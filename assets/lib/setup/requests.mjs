@@ -63,7 +63,7 @@ export class Requests {
       this.name(field, i, name);
       if (numbers) field.drawing?.update(scenario.requests[i].features ?? [], numbers, off);
       field.source?.update(scenario.requests[i].source ?? [], vocabulary.source ?? null, off, largest_source - (this.task?.opening ? 1 : 0), specials?.source ?? undefined);
-      field.target.update(scenario.requests[i].target, vocabulary.target ?? null, off, objective(world) === "class" ? 1 : largest_rows - 1, specials?.target);
+      field.target.update(scenario.requests[i].target, vocabulary.target ?? null, off, objective(world) === "class" ? 1 : largest_rows - 1, specials?.target, this.task?.tokenizer);
       field.written.hidden = objective(world) === "masked";
     });
     set(this.add, "disabled", off || this.fields.length >= MOST);

@@ -2,6 +2,7 @@
 /** Tokens as a person types and sees them. */
 
 import { msg } from "../language.mjs";
+import { cutter } from "./pieces.mjs";
 
 /** @typedef {string | {special: string}} Token */
 
@@ -13,18 +14,20 @@ const MARKS = String.raw`\.,;:!\?\(\)"«»…。、！？،؟`;
 const TOKEN = new RegExp(String.raw`n'(?=[\p{L}\p{N}_])|[^\s${MARKS}]+|[${MARKS}]`, "gu");
 const HIDDEN = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\p{Cc}\p{Cs}]/u;
 
-/** @typedef {{characters: boolean, letters: boolean, cased: boolean, blanks: boolean}} Splitting how a vocabulary's text becomes tokens */
+/** How a vocabulary's text becomes tokens; cut: by a tokenizer of the task.
+ * @typedef {{characters: boolean, letters: boolean, cased: boolean, blanks: boolean, cut?: import("./pieces.mjs").Cutter | null}} Splitting */
 
 /** How text becomes tokens of this vocabulary: one that holds only single characters is written in characters, one with capitals keeps them.
- * @param {string[] | null} words without the special tokens @returns {Splitting} */
-export const splittingOf = (words) => ({
-  characters: !!words?.length && words.every((w) => [...w].length === 1), letters: !!words?.some((w) => /[\p{L}\p{N}]/u.test(w)),
+ * @param {string[] | null} words without the special tokens @param {import("./pieces.mjs").Told | null} [told] of the task's tokenizer, if it has one @returns {Splitting} */
+export const splittingOf = (words, told = null) => ({
+  cut: told && words && cutter(told, words), characters: told ? told.kind !== "word" : !!words?.length && words.every((w) => [...w].length === 1), letters: !!words?.some((w) => /[\p{L}\p{N}]/u.test(w)),
   cased: !!words?.some((w) => w !== w.toLowerCase()), blanks: !!words?.includes(" "),
 });
 
 /** Text as tokens, as the tasks split it (models/tasks): words apart from punctuation and n' apart, or characters.
  * @param {string} text @param {Splitting} [how] @returns {string[]} */
 export function tokenize(text, how = splittingOf(null)) {
+  if (how.cut) return how.cut.pieces(text);
   const plain = text.replaceAll("’", "'").normalize("NFC");
   const shown = [...(how.cased ? plain : plain.toLowerCase())].filter((c) => /\s/u.test(c) || !HIDDEN.test(c));
   if (!how.characters) return shown.join("").match(TOKEN) ?? [];
@@ -39,6 +42,23 @@ export const nameOf = (token) => (typeof token === "string" ? token : token.spec
  * @param {string} text */
 export const visible = (text) =>
   text.replace(/[\s\u00ad\u200b\u200e\u200f\u2060-\u2064\ufeff]|[\p{Cc}\p{Cs}]/gu, (c) => (c === " " ? "␣" : `‹U+${(c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}›`));
+
+/** Tokens as the tokenizer cuts their text: what stands beside a piece can make it part of another one.
+ * @param {Token[]} tokens @param {Splitting} how @returns {Token[]} */
+export function cutAgain(tokens, how) {
+  if (how.cut?.kind !== "bpe") return tokens;
+  /** @type {Token[]} */
+  const found = [];
+  let run = /** @type {string[]} */ ([]);
+  for (const token of [...tokens, null]) {
+    if (typeof token === "string") run.push(token);
+    else {
+      found.push(...how.cut.again(run), ...(token ? [token] : []));
+      run = [];
+    }
+  }
+  return found;
+}
 
 /** @param {Token[]} a @param {Token[]} b */
 export const sameTokens = (a, b) => JSON.stringify(a) === JSON.stringify(b);

@@ -7,6 +7,10 @@ import * as read from "../reads.mjs";
 import { keyReads } from "../read/ribbons.mjs";
 import { statePart } from "./happened-states.mjs";
 import { part, place, token, told } from "./states.mjs";
+import { BREAK } from "../setup/pieces.mjs";
+import { cutShown } from "../setup/cut.mjs";
+import { cutterOf, textOf } from "../setup/together.mjs";
+import { cut } from "./cutting.mjs";
 import { alone } from "../states/tapes.mjs";
 import { capital, figure, number, opName, percent, probability, requestName, severalStacks, shown } from "../words.mjs";
 
@@ -22,7 +26,7 @@ const ALSO = 0.25; // a second share from which it is named too
 export function reading(world, weight) {
   const view = read.requestView(world);
   const locked = !!world.look.lock;
-  if (view.finished && !locked) return ended(view);
+  if (view.finished && !locked) return ended(view, world.opened);
   if (read.before(world, "logits") && !locked) return operation(world, weight);
   const requests = read.requests(world);
   if (read.phase(world) === "prefill" && requests.length > 1 && !locked && writes(world)) return decisions(requests);
@@ -34,6 +38,7 @@ export function reading(world, weight) {
   const newest = read.rows(world, "t")[view.decision_row];
   if (lead.length && newest) return told(parts`${where}: after target row ${String(view.decision_row)} ${token(newest.token, "q")}, ${lead}.`);
   if (world.moved.stage === "choose") return told(parts`${where}: ${token(view.target.findLast((/** @type {any} */ r) => r.state !== "padded")?.token ?? "", "d")} is chosen. Step reads its row.`);
+  if (cutShown(world)) return cut(world);
   if (world.moved.stage === "encode") return [part(msg`${where}: the source is encoded, once. Step reads the target rows.`)];
   return [part(msg`${where}: nothing is computed yet. Step reads the known rows.`)];
 }
@@ -122,10 +127,11 @@ function lockedPart(who, r, word) {
   return Number.isFinite(r.weight) ? told(parts`${who} takes ${part(percent(r.weight), "v")} from ${key}`) : [];
 }
 
-/** @param {any} view @returns {Part[]} */
-function ended(view) {
-  const written = view.target.filter((/** @type {any} */ r) => r.origin === "model" || r.origin === "chosen").map((/** @type {any} */ r) => shown(r.token));
-  const said = part(written.length > 7 ? `… ${written.slice(-6).join(" ")}` : written.join(" ") || msg`no word`, "q");
+/** @param {any} view @param {any} opened @returns {Part[]} */
+function ended(view, opened) {
+  const written = view.target.filter((/** @type {any} */ r) => r.origin === "model" || r.origin === "chosen").map((/** @type {any} */ r) => r.token);
+  const text = (/** @type {string[]} */ some) => (cutterOf(opened) ? shown(textOf(opened, some).replaceAll("\n", BREAK)).replaceAll("␣", " ") : some.map(shown).join(" "));
+  const said = part(written.length > 7 ? `… ${text(written.slice(cutterOf(opened) ? -24 : -6))}` : text(written) || msg`no word`, "q");
   const whole = part(probability(Math.exp(number(view.log_probability))), "d");
   return told(view.finished === "eos" ? parts`Finished: ${said}; probability of it all ${whole}.` : parts`Stopped at the limit: ${said}; probability of it all ${whole}.`);
 }
