@@ -69,7 +69,7 @@ def on_demand(scenario: Scenario) -> Iterator[Check]:
     """The checks that an analysis measures: pending, or not applicable with the reason."""
     yield from _band(scenario)
     if not given.writes(scenario):
-        reason = "the whole input is read in one call, and nothing is written"
+        reason = "one call reads all of it"
         yield Check("cached_equals_full", "cached = full prefix", "does_not_apply", "", "measured", reason)
         yield Check("no_future_leak", NO_LEAK, "does_not_apply", "", "measured", reason)
         yield from _alone(scenario)

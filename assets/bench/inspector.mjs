@@ -10,9 +10,11 @@ import { byDifference, derivatives, divisor, dot, read, values } from "./read.mj
 /** @typedef {{name: string, status: "pass" | "fail" | "pending", measured: string, mark: "m" | "e"}} Check */
 
 const short = (/** @type {number} */ x) => figure(x, 2);
+/** A factor of a product, as short as it can be said: "1.2", "−.3". @param {number} x */
+const factor = (x) => short(x).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "").replace(/^(−?)0\./, "$1.");
 const MOST = 4;
 /** Two terms of a dot product, and how many more there are. */
-const terms = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.slice(0, MOST).map((x, i) => `${short(x)}×${short(b[i])}`).join(" + ") + (a.length > MOST ? ` + … (${a.length})` : "");
+const terms = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.slice(0, MOST).map((x, i) => `${factor(x)}×${factor(b[i])}`).join(" + ") + (a.length > MOST ? ` + … (${a.length})` : "");
 const few = (/** @type {number[]} */ l) => l.slice(0, MOST).map(short).join("  ") + (l.length > MOST ? " …" : "");
 
 /** How row j comes to its weight. Pure. @param {Bench} b @param {Read} r @param {number} j @returns {[string, string, string][]} */

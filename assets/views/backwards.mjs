@@ -57,7 +57,7 @@ export default {
     if (found) own.loop = Math.min(own.loop, Math.max(0, found.loops.length - 1));
     layers(head.children[1], own, () => element.dispatchEvent(new Event("box")));
     const loop = found?.loops[own.loop];
-    text(line, !drawn ? msg`Step draws a batch; then its loop is measured.` : !loop || !found ? (doing.running ? msg`Measuring…` : msg`Not measured yet`) : time.said(found, loop, at(own)));
+    text(line, !drawn ? msg`Step draws a batch; then its loop is measured.` : !loop || !found ? (doing.running ? msg`Measuring…` : msg`Measured as soon as the run rests.`) : time.said(found, loop, at(own)));
     set(own.pan.canvas, "aria-label", line.textContent);
     const [width] = draw.boxOf(own.pan.element);
     const wide = found ? GUTTER + slot(own) * found.tokens.length : 0;

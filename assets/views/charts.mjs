@@ -77,10 +77,11 @@ function words(element, own) {
   text(value, said);
   set(plot, "aria-label", msg`${loss ? msg`Loss` : msg`Gradient norm`}: ${said}; ${counted(curve.updates.length, "{0} update", "{0} updates")}`);
   const [line, dot] = legend.children;
-  text(line.lastElementChild, loss ? msg`training batch, nats a row` : msg`before clipping`);
+  text(line.lastElementChild, loss ? msg`training, nats a row` : msg`before clipping`);
   set(line.firstElementChild, "class", `key-line${loss ? "" : " before"}`);
   set(dot.firstElementChild, "class", loss ? "key-dot" : "key-line after");
-  text(dot.lastElementChild, loss ? msg`validation, ${curve.held_out} held-out examples every ${curve.validated_every} updates` : msg`after clipping` + (own.limit === null ? "" : `, ${msg`limit ${own.limit}`}`));
+  set(legend, "title", loss ? msg`The validation loss is that of ${curve.held_out} held-out examples, after every ${curve.validated_every} updates` : null);
+  text(dot.lastElementChild, loss ? msg`validation, ${curve.held_out} held out, every ${curve.validated_every}` : msg`after clipping` + (own.limit === null ? "" : `, ${msg`limit ${own.limit}`}`));
 }
 
 /** @param {Curve} curve @param {Own} own */

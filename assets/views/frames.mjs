@@ -73,7 +73,7 @@ function chances(world) {
 
 /** @param {number} width @param {number} height @param {number} frames @param {number} names @returns {Layout} */
 function layout(width, height, frames, names) {
-  const cell = Math.min(14, (width - NAMES - 2) / Math.max(LEAST, frames));
+  const cell = Math.min(24, (width - NAMES - 2) / Math.max(LEAST, frames));
   const strip = Math.round((height - SAYS) * 0.3);
   const reads = Math.max(10, Math.round((height - SAYS) * 0.11));
   return { left: NAMES, cell, strip, reads, top: strip + reads + 4, line: (height - SAYS - strip - reads - 4) / Math.max(1, names) };

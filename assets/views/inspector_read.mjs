@@ -172,11 +172,16 @@ function mixtureOf(part, world, found, state, again) {
   const [request, head] = [read.request(world), at?.head ?? 0];
   const [values, outputs] = [world.values(NAME, 2)[0], world.values(NAME, 3)[0]];
   const output = vectorAt(outputs, request, head, found.row);
+  const weight = read.readCells(world, NAME, 0);
+  const keys = at ? read.rows(world, at.info.key).length : 0;
+  const value = (/** @type {number} */ key) => vectorAt(values, request, head, key);
+  const off = mixtureError((key) => finite(weight(found.row, key)), value, output, keys);
+  const drawn = off > ROUNDING ? drawnKey(value, output, keys) : -1;
   set(part, "data-empty", values && outputs ? null : "true");
   const open = found.lines.filter((l) => l.state === "open");
-  const top = [...open].sort((a, b) => b.weight - a.weight).slice(0, VECTORS);
-  const more = open.length + found.others.count > top.length;
-  const all = [...top.map((l) => ({ said: `${figure(l.weight)} × ${l.token}`, numbers: vectorAt(values, request, head, l.key) })), ...Array(VECTORS - top.length).fill({ said: "", numbers: [] }),
+  const top = drawn >= 0 ? [{ weight: 1, key: drawn, token: shown(read.rows(world, at?.info.key ?? "s")[drawn].token) }] : [...open].sort((a, b) => b.weight - a.weight).slice(0, VECTORS);
+  const more = drawn < 0 && open.length + found.others.count > top.length;
+  const all = [...top.map((l) => ({ said: `${figure(l.weight)} × ${l.token}`, numbers: value(l.key) })), ...Array(VECTORS - top.length).fill({ said: "", numbers: [] }),
     { said: more ? msg`+ … = output` : msg`= output`, numbers: output }];
   state.most ||= sizeOf(all.flatMap((p) => p.numbers));
   all.forEach((p, i) => {
@@ -192,11 +197,17 @@ function mixtureOf(part, world, found, state, again) {
     state.most = 0;
     again();
   };
-  const weight = read.readCells(world, NAME, 0);
-  const keys = at ? read.rows(world, at.info.key).length : 0;
-  const off = mixtureError((key) => finite(weight(found.row, key)), (key) => vectorAt(values, request, head, key), output, keys);
-  text(note, Number.isFinite(off) ? msg`${name} as recorded ◉; the sum is off by ${off ? off.toExponential(0) : "0"} ƒ` : msg`${name} as recorded ◉`);
+  text(note, drawn >= 0 ? msg`${name} as recorded ◉: one row, drawn by its weight` : Number.isFinite(off) ? msg`${name} as recorded ◉; the sum is off by ${off ? off.toExponential(0) : "0"} ƒ` : msg`${name} as recorded ◉`);
   return () => all.forEach((p, i) => draw.vector(vecs.children[i].lastElementChild, p.numbers, { max: state.most || 1, diverging: true }));
+}
+
+/** Above this a read's output is not the mean of what it reads: one row was drawn instead. */
+const ROUNDING = 1e-3;
+
+/** The key whose value is the whole output, or -1. @param {(key: number) => number[]} value @param {number[]} output @param {number} keys */
+function drawnKey(value, output, keys) {
+  for (let key = 0; key < keys; key++) if (value(key).every((v, i) => Math.abs(v - output[i]) < ROUNDING)) return key;
+  return -1;
 }
 
 /** A weight that is not known weighs nothing. @param {number} value */

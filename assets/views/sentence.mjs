@@ -118,7 +118,7 @@ function pace(world) {
 
 const ROLE = { q: "c-q mono", k: "c-k mono", v: "c-v num", g: "c-g", d: "c-d mono", p: "c-p mono", dim: "dim" };
 /** Letters from which a sentence is set smaller, so that it keeps its line; those of fixed width are wider. */
-const LENGTHS = [84, 99];
+const LENGTHS = [84, 99, 112];
 const MONO = new Set(["q", "k", "d", "p"]);
 const STARTED = "lookback-start";
 

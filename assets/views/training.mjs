@@ -239,7 +239,8 @@ function scoreWords(cell, most, queries, keys, state, value) {
 function pick(select, world, at, context) {
   const all = (world.opened?.relations ?? []).flatMap((/** @type {any} */ r) => Array.from({ length: r.layers * r.heads }, (_, i) => ({ name: r.name, layer: Math.floor(i / r.heads), head: i % r.heads })));
   const key = (/** @type {any} */ o) => `${o.name} ${o.layer} ${o.head}`;
-  list(select, all, key, (o) => h("option", { value: key(o) }, `L${o.layer + 1} H${o.head + 1} ${o.name.replaceAll("_", " ")}`));
+  const several = (world.opened?.relations.length ?? 0) > 1;
+  list(select, all, key, (o) => h("option", { value: key(o) }, `L${o.layer + 1} H${o.head + 1}${several ? ` ${o.name.replaceAll("_", " ")}` : ""}`));
   const now = key({ name: at.info.name, layer: at.layer, head: at.head });
   if (select.value !== now) select.value = now;
   select.onchange = () => {

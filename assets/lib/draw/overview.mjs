@@ -93,7 +93,7 @@ export class Overview {
     const at = (/** @type {number} */ i) => (i + 0.5) * this.unit;
     const marks = (/** @type {number} */ n, /** @type {number | undefined} */ own) => [0, Math.round(n / 2), n - 1].filter((i) => own === undefined || Math.abs(at(i) - at(own)) > 26);
     const small = { size: 10.5, mono: true, color: "--ink-3" };
-    for (const i of marks(columns, focus?.column)) label(g, String(i), LEFT + at(i), 8, { ...small, align: "center" });
+    for (const i of marks(columns, focus?.column)) label(g, String(i), LEFT + at(i) + (i === columns - 1 ? 6 : 0), 8, { ...small, align: i === columns - 1 ? "right" : "center" });
     for (const i of marks(rows, focus?.row)) label(g, String(i), LEFT - 5, TOP + at(i), { ...small, align: "right" });
     if (!focus) return;
     label(g, String(focus.column), LEFT + at(focus.column), 8, { ...small, weight: 680, color: "--k", align: "center" });

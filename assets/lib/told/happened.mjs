@@ -90,9 +90,10 @@ export function readPart(world, weight) {
   if (!asker) return [];
   const all = keyReads(world, weight, row);
   const own = at.info.key === at.info.query;
-  const word = (/** @type {number} */ key) => [token(keys[key].token, "k"), ...(own && key === row ? [part(msg`, itself`)] : [])];
+  const bare = (/** @type {string} */ name, /** @type {number} */ i) => name === String(i); // rows of features have no other name
+  const word = (/** @type {number} */ key) => [bare(keys[key].token, key) ? part(msg`row ${key}`, "k") : token(keys[key].token, "k"), ...(own && key === row ? [part(msg`, itself`)] : [])];
   const owner = at.info.query === "s" ? msg`source row ${row}` : msg`target row ${row}`;
-  const who = at.info.query === "r" ? [token(asker.token, "q")] : told(parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner} ${token(asker.token, "q")}`);
+  const who = at.info.query === "r" ? [token(asker.token, "q")] : told(bare(asker.token, row) ? parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner}` : parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner} ${token(asker.token, "q")}`);
   if (locked !== null) return lockedPart(who, all[locked], word);
   if (all.some((r) => r.state === "nan")) return told(parts`${who} reads ${part(msg`numbers that are none`, "d")}`);
   const top = all.filter((r) => r.weight > 0).sort((a, b) => b.weight - a.weight);
