@@ -121,10 +121,11 @@ def _told(step: Selection) -> BeamStep:
 
 
 def spread(place: Place) -> Place:
-    """The same place with one request for each hypothesis. An edit of the request is one of all of them."""
+    """The same place with a request of the scenario for each: for each hypothesis of a beam (an edit of the request is one of all
+    of them), and for each that joined on the way."""
     scenario, rows = place.scenario, len(place.written)
     if scenario.policy.kind != "beam" or rows <= 1:
-        return place
+        return replace(place, scenario=place.everyone, joined=()) if place.joined else place
     return replace(place, scenario=scenario_of(scenario, rows))
 
 

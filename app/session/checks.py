@@ -53,7 +53,8 @@ def of_update(update: Update) -> list[Check]:
     """Checks on an update, as far as its stages are done."""
     found = []
     if update.outputs is not None:
-        call = Call("forward", update.tape, (0,) * len(update.examples), _lengths(update), 0.0, True)
+        count = len(update.examples)
+        call = Call("forward", update.tape, (0,) * count, _lengths(update), 0.0, True, tuple(range(count)))
         found += [_rows_sum([call]), _hidden_weigh_nothing([call]), _finite([update.tape])]
         found += [_labels_hidden(update)] if given.writes(update.scenario) else []
     if update.norms is not None:
@@ -147,9 +148,9 @@ def _rows_sum(calls: Sequence[Call]) -> Check:
 def _cell(call: Call, path: str, off: Tensor) -> dict[str, Any]:
     """Where the largest of `[b, h, q]` or `[b, h, q, k]` lies, in absolute rows."""
     largest = int(torch.where(off.isnan(), torch.inf, off).argmax())
-    b, head, row, *key = (int(i) for i in torch.unravel_index(torch.tensor(largest), off.shape))
-    start = call.starts[b] if "t" in call.tape.records[path].axes else 0
-    return {"path": path, "request": b, "head": head, "row": row + start, **({"key": key[0]} if key else {})}
+    at, head, row, *key = (int(i) for i in torch.unravel_index(torch.tensor(largest), off.shape))
+    start = call.starts[at] if "t" in call.tape.records[path].axes else 0
+    return {"path": path, "request": call.requests[at], "head": head, "row": row + start, **({"key": key[0]} if key else {})}
 
 
 def _hidden_weigh_nothing(calls: Sequence[Call]) -> Check:

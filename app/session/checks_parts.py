@@ -68,7 +68,7 @@ def _normaliser(call: Call) -> Check | None:
         if 1 - float(kept.min()) >= leaked:
             leaked, at = 1 - float(kept.min()), real.nonzero()[int(kept.argmin())].tolist()
             start = call.starts[at[0]] if "t" in record.axes else 0
-            place = {"path": f"{scope}.weights", "request": at[0], "head": at[1], "row": at[2] + start}
+            place = {"path": f"{scope}.weights", "request": call.requests[at[0]], "head": at[1], "row": at[2] + start}
     if not place:
         return None
     claim, figure = "no hidden key in the normaliser", f"Σ {least:.2f} to {most:.2f}"

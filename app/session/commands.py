@@ -57,6 +57,21 @@ class Choose(_Command):
     token: Annotated[int, Field(ge=0)]
 
 
+class Join(_Command):
+    """In decode, between two steps: a further request (as in `Scenario.requests`) comes. It is read on its own at once, and its
+    rows of the state are put beside the others'."""
+
+    kind: Literal["join"] = "join"
+    request: dict[str, Any]
+
+
+class Leave(_Command):
+    """In decode, between two steps: this request's rows of the state are freed, and the others go on without it."""
+
+    kind: Literal["leave"] = "leave"
+    request: Annotated[int, Field(ge=0)]
+
+
 class Enter(_Command):
     """Go to the start of a phase, with the weights as they are now."""
 
@@ -220,6 +235,8 @@ Command = Annotated[
     | Back
     | Go
     | Choose
+    | Join
+    | Leave
     | Enter
     | Change
     | Undo
@@ -237,4 +254,4 @@ Command = Annotated[
 ]
 COMMANDS: TypeAdapter[Command] = TypeAdapter(Command)
 ANYONE: tuple[type[_Command], ...] = (Watch, Fetch, Share)
-DURABLE: tuple[type[_Command], ...] = (Open, Step, Back, Go, Choose, Enter, Change, Undo, Redo, Reset, Look)
+DURABLE: tuple[type[_Command], ...] = (Open, Step, Back, Go, Choose, Join, Leave, Enter, Change, Undo, Redo, Reset, Look)

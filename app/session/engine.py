@@ -14,6 +14,7 @@ import torch
 
 from app.session import carried, given, interventions, saving, weights
 from app.session.analyses import analyse
+from app.session.batching import Batching
 from app.session.commands import (
     Analyse,
     Back,
@@ -24,6 +25,8 @@ from app.session.commands import (
     Enter,
     Fetch,
     Go,
+    Join,
+    Leave,
     Look,
     Open,
     Pause,
@@ -39,7 +42,6 @@ from app.session.commands import (
 from app.session.events import Analysis, Check, Event, Notice, Refused
 from app.session.lineage import BUILD, Learner, Snapshots
 from app.session.log import commands_of
-from app.session.moving import Moving
 from app.session.probe import probe
 from app.session.reading import within_limit
 from app.session.scenario import Scenario, defaults, parse
@@ -56,7 +58,7 @@ REBUILD = ("architecture", "config", "task", "weights", "seed")
 RUN = ("learner", "timeline", "snapshots", "standing", "loaded", "heads", "widths", "schema", "measured")
 
 
-class Engine(Moving):
+class Engine(Batching):
     """One run. Not thread-safe: one call at a time."""
 
     def __init__(self, device: torch.device) -> None:
@@ -92,6 +94,10 @@ class Engine(Moving):
                 yield from self._step(command, watch)
             case Choose():
                 yield from self._choose(command, watch)
+            case Join():
+                yield from self._join(command, watch)
+            case Leave():
+                yield from self._leave(command, watch)
             case Back():
                 yield from self._back(watch)
             case Go():
@@ -200,10 +206,13 @@ class Engine(Moving):
             if isinstance(command, Change) and (said := carried.left_behind(before, scenario, command.fields, moments)):
                 yield Notice("left_behind", said, {"kind": "undo"})
             return
-        interventions.refuse_edits(scenario, self.schema.taps, self.widths)
         place = replace(place, scenario=scenario)
+        interventions.refuse_edits(place.everyone, self.schema.taps, self.widths)
+        if scenario.policy.kind == "beam" and place.turns and scenario.requests == before.requests:
+            message = "A beam follows one request, and here others joined or left. Enter decode again, then search."
+            raise Refused.one("policy.kind", "beam", "greedy or sample", message)
         if scenario.requests == before.requests:
-            place = replace(place, written=within_limit(scenario, place.written))
+            place = replace(place, written=within_limit(place))
             if place.phase != "train" and _decides_anew(before, scenario) and place.written == self.timeline.here.place.written:
                 yield from self._reconsider(command, place)
                 return

@@ -146,7 +146,7 @@ class RequestView:
 
     source: tuple[Row, ...] | None
     target: tuple[Row, ...]
-    finished: Literal["", "eos", "limit"]
+    finished: Literal["", "eos", "limit", "left"]  # left: while it went on
     decision_row: int | None
     choice: int | None  # the id that Step takes
     candidates: tuple[Candidate, ...]
@@ -159,6 +159,8 @@ class RequestView:
     unused: Candidate | None = None  # what the last row of a padded prompt would say, which is padding and never decides
     answers: tuple[tuple[int | None, int], ...] = ()
     output: tuple[str, ...] | None = None
+    joined: int | None = None  # after how many decode steps it came; None: it is here from the start
+    left: int | None = None  # after how many it left, and its rows were freed; None: it is in the batch
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,7 @@ class Node:
     phase: Phase
     step: int
     stage: str  # "" at a step's end
-    label: str  # short: the tokens that were just chosen, a loss
+    label: str  # short: the tokens that were just chosen, a loss, the number of the request that joined or left
     command: str  # kind of the command that made it
     changed: str | None = None  # what of the scenario became other here: "learning rate 0.01", "masks"
 

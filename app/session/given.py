@@ -114,21 +114,24 @@ def chances(scenario: Scenario, starts: Sequence[int], rows: int) -> Tensor | No
     return torch.tensor(every, dtype=torch.float64).view(len(starts), rows)
 
 
-def places(scenario: Scenario, starts: Sequence[int], rows: int, request: int | None = None) -> Tensor | None:
-    """What a person set in place of draws, `[b, rows]`, -1 where it is drawn; None: nothing. `request`: it stands alone.
+def places(scenario: Scenario, starts: Sequence[int], rows: int, requests: Sequence[int] | None = None) -> Tensor | None:
+    """What a person set in place of draws, `[b, rows]`, -1 where it is drawn; None: nothing. `requests`: whose number is at each
+    place of the batch; left out, its own.
 
     All hypotheses of a beam are the first request."""
     if not scenario.draws or not spec_of(scenario).capabilities.draws:
         return None
     own = {(d.request, d.row): d.place for d in scenario.draws}
-    who = [0 if scenario.policy.kind == "beam" else b if request is None else request for b in range(len(starts))]
+    who = [0] * len(starts) if scenario.policy.kind == "beam" else range(len(starts)) if requests is None else requests
     return torch.tensor([[own.get((b, first + i), -1) for i in range(rows)] for b, first in zip(who, starts, strict=True)])
 
 
-def inputs(scenario: Scenario, target: Rows, source: Rows | None, starts: Sequence[int], request: int | None = None) -> Inputs:
-    """One call in prefill or decode, whose first target row is `starts[b]` in request b. `request`: it stands alone."""
+def inputs(
+    scenario: Scenario, target: Rows, source: Rows | None, starts: Sequence[int], requests: Sequence[int] | None = None
+) -> Inputs:
+    """One call in prefill or decode, whose first target row is `starts[b]` at place b. `requests`: as in `places`."""
     rows = target.values.shape[1]
-    drawn, own = chances(scenario, starts, rows), places(scenario, starts, rows, request)
+    drawn, own = chances(scenario, starts, rows), places(scenario, starts, rows, requests)
     return Inputs(target, source, visibility(scenario), drawn, None if own is None else own.to(target.values.device))
 
 

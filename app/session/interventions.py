@@ -42,20 +42,24 @@ def left_away(scenario: Scenario) -> tuple[Literal["edits", "masks"], ...]:
 # ---- what an edit does
 
 
-def edits(scenario: Scenario, starts: Sequence[int], donors: Mapping[TapEdit, Record]) -> dict[str, Edit]:
-    """The enabled edits, by path, for a call whose first target row is `starts[b]` in request b."""
+def edits(
+    scenario: Scenario, starts: Sequence[int], donors: Mapping[TapEdit, Record], requests: Sequence[int] | None = None
+) -> dict[str, Edit]:
+    """The enabled edits, by path, for a call whose first target row is `starts[b]` in the request at place b of its batch.
+    requests: which request is at each place, where not each is at the place of its number."""
     by_path: dict[str, list[TapEdit]] = {}
     for edit in scenario.edits:
         if edit.enabled:
             by_path.setdefault(edit.path, []).append(edit)
-    return {path: _editing(several, starts, donors) for path, several in by_path.items()}
+    whose = range(len(starts)) if requests is None else requests
+    return {path: _editing(several, starts, donors, whose) for path, several in by_path.items()}
 
 
-def _editing(several: list[TapEdit], starts: Sequence[int], donors: Mapping[TapEdit, Record]) -> Edit:
+def _editing(several: list[TapEdit], starts: Sequence[int], donors: Mapping[TapEdit, Record], whose: Sequence[int]) -> Edit:
     def edit(value: Tensor, axes: tuple[str, ...], step: Step | None) -> Tensor:
         out = value.clone()
         for one in several:
-            for target in _targets(one, axes, out.shape, starts, step):
+            for target in _targets(one, axes, out.shape, starts, step, whose):
                 _write(out, target, axes, one, donors.get(one))
         return out
 
@@ -71,7 +75,7 @@ class Target(NamedTuple):
 
 
 def _targets(
-    edit: TapEdit, axes: tuple[str, ...], shape: torch.Size, starts: Sequence[int], step: Step | None
+    edit: TapEdit, axes: tuple[str, ...], shape: torch.Size, starts: Sequence[int], step: Step | None, whose: Sequence[int]
 ) -> Iterator[Target]:
     """One for each request that the edit reaches in this call. Rows are absolute: target row 5 is row 5 - start of a call that
     begins there. In a loop the edit's indices are those of the stacked tape, its axis included; only the step that they name is
@@ -83,9 +87,9 @@ def _targets(
     wanted = {a: i for a, i in zip(letters, edit.index, strict=False) if i is not None}
     for b in range(sizes["b"]) if "b" in sizes else [0]:
         start = {"t": starts[b]}
-        ranges = {a: range(n) if a not in wanted else _one(wanted[a] - start.get(a, 0), n) for a, n in sizes.items()}
+        ranges = {a: range(n) if a not in wanted or a == "b" else _one(wanted[a] - start.get(a, 0), n) for a, n in sizes.items()}
         if "b" in sizes:
-            ranges["b"] = _one(b, sizes["b"]) if wanted.get("b", b) == b else range(0)
+            ranges["b"] = _one(b, sizes["b"]) if wanted.get("b", whose[b]) == whose[b] else range(0)
         first = {a: r.start + start.get(a, 0) for a, r in ranges.items()}
         if step is not None:
             first[step[0]] = step[1] + start.get(step[0], 0)
@@ -191,7 +195,7 @@ def _named(field: str, edit: Any, timeline: Timeline) -> Any:
 
 def _tokens_read(field: str, moment: Moment, b: int, timeline: Timeline) -> dict[str, Any]:
     place, here = moment.place, timeline.here
-    scenario, now = place.scenario, here.place.scenario
+    scenario, now = place.everyone, here.place.scenario
     message = ""
     if place.phase == "train" or (place.phase == "prefill" and not place.step):
         message = f"At moment {moment.id} no request was read; name a moment of prefill or decode, or give the donor's tokens."

@@ -43,7 +43,7 @@ def _logged(entry: dict[str, Any], i: int) -> Command:
     except ValueError as error:
         raise refused(error, f"log.{i}.command") from None
     if isinstance(command, Open | Reset | Fetch | Analyse | Share | Watch | Play | Pause | Cancel | Look | Back | Go):
-        allowed = "step, choose, enter, change, undo, redo"
+        allowed = "step, choose, join, leave, enter, change, undo, redo"
         raise Refused.one(f"log.{i}.command", command.kind, allowed, f"A log holds no {command.kind}; allowed: {allowed}")
     return command
 

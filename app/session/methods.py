@@ -41,3 +41,4 @@ class Policy(Value):
     length_penalty: Annotated[float, Field(ge=0, le=2)] = 0.6  # alpha (app/session/beam.py); 0: none
     limit: Annotated[int, Field(ge=1, le=MAX_TOKENS)] = 32
     execution: Literal["cached", "full_prefix"] = "cached"
+    ended: Literal["stays", "leaves"] = "stays"  # whether an ended request holds its rows until all have ended, or frees them

@@ -36,7 +36,7 @@ class Moving(Told):
 
     def _refuse_choice(self, command: Choose) -> None:
         place, last = self.timeline.here.place, len(given.task_of(self.scenario).target) - 1
-        requests = len(place.scenario.requests)
+        requests = len(place.everyone.requests)
         if command.request >= requests:
             message = f"request {command.request} does not exist; allowed: 0 to {requests - 1}"
             raise Refused.one("request", command.request, f"0 to {requests - 1}", message)
@@ -45,6 +45,8 @@ class Moving(Told):
             raise Refused.one("token", command.token, f"0 to {last}", message)
         if place.written and place.written[command.request].finished:
             message = f"Request {command.request} has ended. Go back to choose another token."
+            if place.written[command.request].finished == "left":
+                message = f"Request {command.request} has left the batch. Go back to choose another token for it."
             raise Refused.one("request", command.request, "a request that goes on", message)
         message = ""
         if self.standing.search is not None:
@@ -84,6 +86,9 @@ class Moving(Told):
                 place, anew = self._decide(place, override)
             if chosen or unit == "step":
                 place, calls = self._read(place)
+                left = len(place.turns)
+                place = self._released(place)
+                anew = anew or len(place.turns) > left
         here = self.timeline.here
         moment = self._commit(command, place, here.weights, here.weights)
         whole = (place.phase == "prefill" and bool(calls) and calls[0].stage == "encode") or bool(calls and calls[-1].whole)
@@ -112,27 +117,33 @@ class Moving(Told):
         reading, search = self.standing.reading, self.standing.search
         assert reading is not None and reading.logits is not None
         scenario = place.scenario.model_copy(update={"phase": "decode"})
+        chosen = replace(place, scenario=scenario, phase="decode", step=place.decided, stage="choose")
         if search is not None:
             anew = self.standing.branch()
-            return Place(scenario, "decode", place.decided, "choose", place.updates, search.written), anew
-        written = place.written or tuple(Written() for _ in reading.prompts)
-        written = decide(scenario, reading.logits, written, place.decided, override)
+            return replace(chosen, written=search.written), anew
+        written = decide(reading, place.written or tuple(Written() for _ in reading.prompts), override)
         reading.decided(written, place.decided + 1)
-        return Place(scenario, "decode", place.decided, "choose", place.updates, written), False
+        return replace(chosen, written=written), False
 
     def _read(self, place: Place) -> tuple[Place, list[Call]]:
         """Read what was chosen."""
         reading = self.standing.reading
         assert reading is not None
         done = place.decided
-        goes_on = any(w.read(done) != w.read(done - 1) for w in place.written)
-        calls = [reading.decode(place.written, done)] if goes_on else []
+        calls = [reading.decode(place.written, done)] if reading.goes_on(place.written, done) else []
         if not calls:
             self.standing.stages = []  # every request has ended: nothing was read in this step
         for call in calls:
             self.standing.remember(call)
         self.standing.trim()
         return replace(place, step=done, stage=""), calls
+
+    def _released(self, place: Place) -> Place:
+        """The place after those have left who leave by themselves."""
+        for number in place.leaving:
+            place, turn = place.without(number)
+            self.standing.take(turn, place.everyone)
+        return place
 
     def _train(self, command: Step, watch: Sequence[Selector]) -> Iterator[Event]:
         here = self.timeline.here
@@ -182,9 +193,11 @@ class Moving(Told):
             moment.norm = update.norm
             moment.label = f"{moment.loss:.3f}" if moment.loss is not None else ""
             moment.first_loss = moment.loss if moment.first_loss is None else moment.first_loss
+        elif moment.kind in ("join", "leave"):
+            moment.label = str(moment.place.turns[-1].request)
         elif moment.place.written:
             own = moment.place.written[:1] if moment.place.scenario.policy.kind == "beam" else moment.place.written
-            newest = [w.ids[-1] for w in own if len(w.ids) == moment.place.decided]
+            newest = [w.ids[-1] for w in own if w.ids and w.decided == moment.place.decided]
             moment.label = "·".join(words[id] for id in newest)
 
     def _back(self, watch: Sequence[Selector]) -> Iterator[Event]:
@@ -221,7 +234,7 @@ class Moving(Told):
         here, reading = self.timeline.here, self.standing.reading
         moment = self._commit(command, place, here.weights, here.before)
         if reading is not None:
-            reading.scenario = place.scenario
+            reading.scenario = place.everyone
         self.standing.compare(place)
         yield self.opened()
         yield self.moved((moment,) if self.new else ())

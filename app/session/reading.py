@@ -17,9 +17,9 @@ from torch import Tensor, nn
 
 from app.session import given, interventions, policy
 from app.session.scenario import Scenario
-from app.session.timeline import Ending, Written
+from app.session.timeline import Ending, Place, Written
 from models import Outputs, Rows, State
-from models.parts.select import select
+from models.parts.select import join, select, trimmed
 from models.parts.tap import OFF, Editor, Recorder, Tap, Tape
 from models.tasks import EOS
 from models.tasks.objective import deciding, decision_rows, pad
@@ -29,8 +29,9 @@ from models.tasks.objective import deciding, decision_rows, pad
 class Call:
     """One call of the model: what it recorded, where its rows lie, how long it took.
 
-    starts, lengths: per request, the first target row of this call and how many of its rows are real.
+    starts, lengths: by place in the batch, the first target row of this call and how many of its rows are real.
     whole: it recorded every known row anew (prefill, full prefix), so nothing earlier is needed to show it.
+    requests: which request is at each place of the batch, by number.
     """
 
     stage: str
@@ -39,6 +40,7 @@ class Call:
     lengths: tuple[int, ...]
     ms: float
     whole: bool
+    requests: tuple[int, ...]
 
     def pick(self, rows: Sequence[int]) -> Call:
         """The same call as these of its requests have it."""
@@ -50,7 +52,7 @@ class Call:
             unedited = record.unedited.index_select(0, at) if own and record.unedited is not None else record.unedited
             tape.records[path] = record._replace(value=value, unedited=unedited)
         starts, lengths = (tuple(numbers[b] for b in rows) for numbers in (self.starts, self.lengths))
-        return replace(self, tape=tape, starts=starts, lengths=lengths)
+        return replace(self, tape=tape, starts=starts, lengths=lengths, requests=tuple(range(len(rows))))
 
     @cached_property
     def bytes(self) -> int:
@@ -61,18 +63,31 @@ class Call:
 class Reading:
     """The requests of one scenario on their way through prefill and decode.
 
+    requests: which of them are in the batch, by number, in the order of its places; what is kept by request is kept by place.
     unedited: the same rows beside it without a person's edits and masks, unrecorded; only where it is recorded and there are any.
-    decisions: of each decision so far the logits it was made from, `[b, v]`; log_p: by request, log p of each token chosen.
+    decisions: by request, the logits `[v]` that each decision so far was made from; log_p: log p of each token chosen.
+    gone: of requests that left, log_p.
     unused: logits of the prompt's physical last row `[b, v]`, which is padding in a shorter request.
     said: where nothing is written, what the one call gave; deciding: then the source rows that decide, by request.
     """
 
-    def __init__(self, model: nn.Module, scenario: Scenario, device: torch.device, *, record: bool = True) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        scenario: Scenario,
+        device: torch.device,
+        *,
+        record: bool = True,
+        only: Sequence[int] | None = None,
+    ) -> None:
+        """only: the requests to begin with; else all of them."""
         self.model, self.scenario, self.device, self.record = model, scenario, device, record
+        self.requests = list(range(len(scenario.requests)) if only is None else only)
         began = time.perf_counter()
-        self.prompts = given.prompts(scenario)
+        every = given.prompts(scenario)
+        self.prompts = [every[b] for b in self.requests]
         self.cutting_ms = (time.perf_counter() - began) * 1e3  # from text to the ids of its pieces
-        self.source = given.source_rows(scenario)
+        self.source = self._source()
         self.state: State = model.initial_state(len(self.prompts))  # type: ignore[operator]
         self.logits: Tensor | None = None  # of each request's decision row, [b, v]
         self.writes = given.writes(scenario)
@@ -80,11 +95,24 @@ class Reading:
         self.said: Outputs | None = None
         self.deciding: list[list[int | None]] = [[] for _ in self.prompts]
         self.memory = self.state  # what a full-prefix call begins with: the encoded source, or nothing
-        self.decisions: list[Tensor] = []
+        self.decisions: list[list[Tensor]] = [[] for _ in self.prompts]
+        self.gone: dict[int, list[float]] = {}
         self.log_p: list[list[float]] = [[] for _ in self.prompts]
         self.unused: Tensor | None = None
         plain = interventions.unedited(scenario) if record else None
-        self.unedited = None if plain is None else Reading(model, plain, device, record=False)
+        self.unedited = None if plain is None else Reading(model, plain, device, record=False, only=self.requests)
+
+    def _source(self) -> Rows | None:
+        """The source rows of those in the batch, as wide as they need."""
+        every = given.source_rows(self.scenario)
+        if every is None:
+            return None
+        lengths = every.lengths[self.requests]
+        return Rows(every.values[self.requests, : int(lengths.max())], lengths)
+
+    def place(self, request: int) -> int | None:
+        """Where this request is in the batch; None: it is not in it."""
+        return self.requests.index(request) if request in self.requests else None
 
     def encode(self) -> Call:
         """Read the source into its memory, once. No target row yet."""
@@ -101,24 +129,29 @@ class Reading:
             self.unedited.prefill()
         return self._read(self.prompts, prompt=True) if self.writes else self._whole()
 
+    def goes_on(self, written: tuple[Written, ...], decided: int) -> bool:
+        """Whether the `decided`-th decision gives any request in the batch a row to read."""
+        return any(written[b].read(decided) != written[b].read(decided - 1) for b in self.requests)
+
     def decode(self, written: tuple[Written, ...], decided: int) -> Call:
         """Read what the `decided`-th decision wrote: one new row a request that goes on, or every known row (full prefix)."""
-        fed = [w.read(decided) for w in written]
+        here = [written[b] for b in self.requests]
+        fed = [w.read(decided) for w in here]
         if self.unedited is not None:
             self.unedited.decode(written, decided)
         if self.scenario.policy.execution == "full_prefix":
             return self._read([[*p, *f] for p, f in zip(self.prompts, fed, strict=True)], anew=True)
-        before = [w.read(decided - 1) for w in written]
+        before = [w.read(decided - 1) for w in here]
         return self._read([list(f[len(b) :]) for f, b in zip(fed, before, strict=True)])
 
     def decided(self, written: tuple[Written, ...], number: int) -> None:
         """Keep what the number-th decision (from 1) was made from, and how probable its tokens were."""
         assert self.logits is not None
-        self.decisions.append(self.logits)
         log_p = torch.log_softmax(self.logits.double(), -1)
-        for b, one in enumerate(written):
-            if len(one.ids) >= number:
-                self.log_p[b].append(float(log_p[b, one.ids[number - 1]]))
+        for at, one in enumerate(written[b] for b in self.requests):
+            if one.joined < number <= one.decided:
+                self.decisions[at].append(self.logits[at])
+                self.log_p[at].append(float(log_p[at, one.ids[number - one.joined - 1]]))
         if self.unedited is not None:
             self.unedited.decided(written, number)
 
@@ -135,19 +168,42 @@ class Reading:
         rows, values = self.deciding[b], self.said.values[b]
         return values[None] if rows == [None] else values[[r for r in rows if r is not None]]
 
-    def pick(self, rows: Sequence[int]) -> None:
-        """Go on with these requests, in this order, some of them twice: each keeps what it knows (beam search)."""
+    def pick(self, rows: Sequence[int], requests: list[int] | None = None) -> None:
+        """Go on with what is at these places, in this order, some of them twice: each keeps what it knows. requests: whose they
+        are; left out, each becomes one of its own (beam search)."""
         at = torch.tensor(rows, device=self.device)
         self.prompts = [self.prompts[b] for b in rows]
         self.log_p = [list(self.log_p[b]) for b in rows]
         self.state, self.memory = select(self.state, at), select(self.memory, at)
         self.logits = None if self.logits is None else self.logits[at]
-        self.decisions = [logits[at] for logits in self.decisions]
+        self.decisions = [list(self.decisions[b]) for b in rows]
         self.unused = None
         if self.source is not None:
             self.source = Rows(self.source.values[rows], self.source.lengths[rows])
+        self.requests = list(range(len(rows))) if requests is None else list(requests)
         if self.unedited is not None:
-            self.unedited.pick(rows)
+            self.unedited.pick(rows, requests)
+
+    def join(self, other: Reading) -> None:
+        """Go on with the requests of another reading of the same model beside these."""
+        self.scenario = other.scenario
+        self.requests += other.requests
+        self.prompts, self.source = self.prompts + other.prompts, self._source()
+        self.log_p, self.decisions = self.log_p + other.log_p, self.decisions + other.decisions
+        self.state, self.memory = join(self.state, other.state), join(self.memory, other.memory)
+        assert self.logits is not None and other.logits is not None
+        self.logits, self.unused = torch.cat((self.logits, other.logits)), None
+        if self.unedited is not None and other.unedited is not None:
+            self.unedited.join(other.unedited)
+
+    def leave(self, request: int) -> None:
+        """Go on without this request: what is kept of it is freed."""
+        self.gone[request] = self.log_p[self.requests.index(request)]
+        stay = [b for b in self.requests if b != request]
+        self.pick([self.requests.index(b) for b in stay], stay)
+        for reading in (self, self.unedited):
+            if reading is not None:
+                reading.state, reading.memory, reading.source = trimmed(reading.state), trimmed(reading.memory), reading._source()
 
     def _read(self, rows: list[list[int]], *, anew: bool = False, prompt: bool = False) -> Call:
         call, outputs = self._call("read", rows, self.memory if anew else self.state)
@@ -162,9 +218,9 @@ class Reading:
         starts = tuple(state.lengths.tolist())
         target = pad(rows)
         source = self.source.to(self.device) if with_source and self.source is not None else None
-        inputs = given.inputs(self.scenario, target.to(self.device), source, starts)
+        inputs = given.inputs(self.scenario, target.to(self.device), source, starts, self.requests)
         tape = Tape()
-        tap = listening(self.model, self.scenario, starts, tape if self.record else None)
+        tap = listening(self.model, self.scenario, starts, tape if self.record else None, requests=self.requests)
         began = time.perf_counter()
         with torch.no_grad():
             outputs, self.state = self.model(inputs, state, tap)
@@ -172,7 +228,7 @@ class Reading:
             torch.cuda.synchronize(self.device)
         ms = (time.perf_counter() - began) * 1e3
         whole = all(s == 0 for s in starts)
-        return Call(stage, tape.finish(), starts, tuple(target.lengths.tolist()), ms, whole), outputs
+        return Call(stage, tape.finish(), starts, tuple(target.lengths.tolist()), ms, whole, tuple(self.requests)), outputs
 
 
 MOST_TILES = 32  # of a read that is told tile by tile; more of them are one operation
@@ -197,24 +253,36 @@ def scope(path: str) -> str:
     return path.rpartition(".")[0] or path
 
 
-def listening(model: nn.Module, scenario: Scenario, starts: Sequence[int], tape: Tape | None, *, gradients: bool = False) -> Tap:
-    """The tap of one call: the scenario's edits in front of a recorder, as far as there are any."""
+def listening(
+    model: nn.Module,
+    scenario: Scenario,
+    starts: Sequence[int],
+    tape: Tape | None,
+    *,
+    gradients: bool = False,
+    requests: Sequence[int] | None = None,
+) -> Tap:
+    """The tap of one call: the scenario's edits in front of a recorder, as far as there are any. requests: as in `Call`."""
     recorder = None if tape is None else Recorder(tape, gradients=gradients)
-    edits = interventions.edits(scenario, starts, interventions.donors(model, scenario)) if scenario.edits else {}
+    edits = interventions.edits(scenario, starts, interventions.donors(model, scenario), requests) if scenario.edits else {}
     if edits:
         return Editor(edits, recorder)
     return OFF if recorder is None else recorder
 
 
-def within_limit(scenario: Scenario, written: tuple[Written, ...]) -> tuple[Written, ...]:
+def within_limit(place: Place) -> tuple[Written, ...]:
     """What was written under a limit that may have changed: it goes on where there is room again, and ends where there is not.
 
-    A beam is searched anew anyway; of a beam that is left the best hypothesis stays.
+    A beam is searched anew anyway; of a beam that is left the best hypothesis stays. Who left the batch stays away.
     """
+    scenario, written = place.everyone, place.written
     if scenario.policy.kind == "beam":
         return written
-    written = written[: len(scenario.requests)]
-    return tuple(w if w.finished == "eos" else replace(w, finished=full(scenario, b, len(w.ids))) for b, w in enumerate(written))
+    goes_on = [w.finished != "eos" and b in place.present for b, w in enumerate(written[: len(scenario.requests)])]
+    return tuple(
+        replace(w, finished=full(scenario, b, len(w.ids))) if on else w
+        for b, (w, on) in enumerate(zip(written, goes_on, strict=False))
+    )
 
 
 def full(scenario: Scenario, b: int, count: int) -> Ending:
@@ -223,20 +291,21 @@ def full(scenario: Scenario, b: int, count: int) -> Ending:
     return "limit" if count >= scenario.policy.limit or rows > given.spec_of(scenario).capabilities.largest_rows else ""
 
 
-def decide(
-    scenario: Scenario, logits: Tensor, written: tuple[Written, ...], step: int, override: tuple[int, int] | None = None
-) -> tuple[Written, ...]:
+def decide(reading: Reading, written: tuple[Written, ...], override: tuple[int, int] | None = None) -> tuple[Written, ...]:
     """One decision for each request that goes on: the policy's, or the one that a person chose (`override`: request, id).
 
     A request ends by <eos>, by the policy's limit, or when the architecture can hold no further row.
     """
-    out = []
+    scenario, out = reading.scenario, []
     for b, one in enumerate(written):
-        if one.finished:
+        at = reading.place(b)
+        if one.finished or at is None:
             out.append(one)
             continue
+        assert reading.logits is not None
         own = override is not None and override[0] == b
-        id = override[1] if own and override else policy.choose(logits[b], scenario.policy, scenario.seed, step, b)
+        taken = policy.choose(reading.logits[at], scenario.policy, scenario.seed, len(one.ids), b)
+        id = override[1] if own and override else taken
         finished: Ending = "eos" if id == EOS else full(scenario, b, len(one.ids) + 1)
         out.append(
             replace(

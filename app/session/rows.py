@@ -9,7 +9,7 @@ import torch
 
 from app.session import given, interventions, policy, said, trace
 from app.session.checks import logits_path
-from app.session.events import Array, Candidate, RequestView, Row, RowState, TrainRow, TrainView, Unedited
+from app.session.events import Array, Candidate, Notice, RequestView, Row, RowState, TrainRow, TrainView, Unedited
 from app.session.feeding import gold_share
 from app.session.reading import Call, Reading
 from app.session.said import PADDING, distribution
@@ -26,7 +26,7 @@ def requests(place: Place, reading: Reading, newest: Call | None, would: dict[tu
 
 
 def _written(place: Place, reading: Reading) -> tuple[Written, ...]:
-    return place.written or tuple(Written() for _ in reading.prompts)
+    return place.written or tuple(Written() for _ in reading.requests)
 
 
 def _request(
@@ -36,19 +36,20 @@ def _request(
     request = scenario.requests[b]
     if not reading.writes:
         return said.request(scenario, reading, b, _source_rows(scenario, reading, b))
-    words = words_of(task)
+    words, at = words_of(task), reading.place(b)
     source = _source_rows(scenario, reading, b)
-    read = int(reading.state.lengths[b])
+    read = _known(place, b, written) if at is None else int(reading.state.lengths[at])
     target = _target_rows(place, reading, newest, b, written, read, would)
     candidates: tuple[Candidate, ...] = ()
     rest, choice = 0.0, None
-    if reading.logits is not None and not written.finished and policy.readable(reading.logits[b]):
+    logits = None if at is None or reading.logits is None else reading.logits[at]
+    if logits is not None and not written.finished and policy.readable(logits):
         taken = written.ids[-1] if place.stage == "choose" else None
-        candidates, rest, choice = distribution(scenario, reading.logits[b], task.target, len(written.ids), b, taken)
+        candidates, rest, choice = distribution(scenario, logits, task.target, len(written.ids), b, taken)
     unknown = words.unknown(given.tokens(request.source or ())) if words else []
     unknown += task.target.unknown(given.tokens(request.target))
     row = None if choice is None else read - 1
-    log_p = reading.log_p[b]
+    log_p = reading.gone[b] if at is None else reading.log_p[at]
     return RequestView(
         source,
         target,
@@ -59,11 +60,23 @@ def _request(
         rest,
         sum(log_p),
         tuple(unknown),
-        None if choice is None or reading.logits is None else trace.array(reading.logits[b], "f32"),
+        None if choice is None or logits is None else trace.array(logits, "f32"),
         trace.array(torch.tensor(log_p, dtype=torch.float32), "f32") if log_p else None,
-        _unedited(scenario, reading, b, None if choice is None else len(written.ids) - (place.stage == "choose")),
+        _unedited(scenario, reading, b, at, None if choice is None else len(written.ids) - (place.stage == "choose")),
         _unused(scenario, reading, b, task.target),
+        joined=_turn(place, b, True),
+        left=_turn(place, b, False),
     )
+
+
+def _known(place: Place, b: int, written: Written) -> int:
+    """How many rows a request had when it left."""
+    return len(given.prompts(place.scenario)[b]) + len(written.read(place.decided))
+
+
+def _turn(place: Place, b: int, joins: bool) -> int | None:
+    """After how many decode steps this request joined, or left; None: it did not."""
+    return next((t.after for t in place.turns if t.request == b and t.joins == joins), None)
 
 
 def _source_rows(scenario: Scenario, reading: Reading, b: int) -> tuple[Row, ...] | None:
@@ -78,20 +91,23 @@ def _source_rows(scenario: Scenario, reading: Reading, b: int) -> tuple[Row, ...
         return said.places(scenario, len(request.features or ()), most, state)
     words = words_of(task)
     assert words is not None
-    return _typed_rows(opened(task, given.tokens(request.source or ())), words, state, reading.source.values.shape[1])
+    here = reading.place(b) is not None
+    return _typed_rows(
+        opened(task, given.tokens(request.source or ())), words, state, reading.source.values.shape[1] if here else 0
+    )
 
 
-def _unedited(scenario: Scenario, reading: Reading, b: int, step: int | None) -> Unedited | None:
+def _unedited(scenario: Scenario, reading: Reading, b: int, at: int | None, step: int | None) -> Unedited | None:
     """The same request without edits and masks of a person, where there are any. step: that of its decision, if it has one."""
     beside = reading.unedited
-    if beside is None or beside.logits is None or reading.logits is None or not policy.readable(beside.logits[b]):
+    if at is None or beside is None or beside.logits is None or reading.logits is None or not policy.readable(beside.logits[at]):
         return None
-    without, log_probability, logits = interventions.left_away(scenario), sum(beside.log_p[b]), beside.logits[b]
+    without, log_probability, logits = interventions.left_away(scenario), sum(beside.log_p[at]), beside.logits[at]
     if step is None:
         return Unedited(without, log_probability)
     choice = policy.choose(logits, scenario.policy, scenario.seed, step, b)
     probability = float(policy.tempered(logits, scenario.policy)[choice])
-    kl = policy.divergence(reading.logits[b], logits, scenario.policy)
+    kl = policy.divergence(reading.logits[at], logits, scenario.policy)
     return Unedited(without, log_probability, choice, probability, kl, trace.array(logits, "f32"))
 
 
@@ -133,7 +149,8 @@ def _target_rows(
 ) -> tuple[Row, ...]:
     """<bos>, the prompt, and what was written. `read` rows were given to the model; the rest is chosen but not read yet."""
     vocabulary = given.task_of(place.scenario).target
-    first_new = newest.starts[b] if newest is not None and newest.stage == "read" else read
+    fresh = newest is not None and newest.stage == "read" and b in newest.requests
+    first_new = newest.starts[newest.requests.index(b)] if newest is not None and fresh else read
     bos = Row(SPECIALS[1], 1, "known", "special")
     typed = [bos, *_typed_rows(given.tokens(place.scenario.requests[b].target), vocabulary, "known")]
     own = [Row(vocabulary.words[i], i, "known", o) for i, o in zip(written.ids, written.origins, strict=True)]
@@ -143,8 +160,9 @@ def _target_rows(
         state: RowState = "unknown" if i >= read else "new" if i >= first_new else "known"
         same = state == row.state and other is None  # nearly all of a long run: a copy of each would cost more than the row
         rows.append(row if same else replace(row, state=state, would=None if other is None else vocabulary.words[other]))
-    if not own:  # a right-padded prompt shows its padding; decode rows take those places
-        rows += [PADDING] * (max(len(p) for p in reading.prompts) - len(rows))
+    if not own and b in place.first:  # a right-padded prompt shows its padding; decode rows take those places
+        prompts = given.prompts(place.scenario)
+        rows += [PADDING] * (max(len(prompts[i]) for i in place.first) - len(rows))
     return tuple(rows)
 
 
@@ -231,6 +249,13 @@ def _train_features(update: Update) -> tuple[Array, ...] | None:
     if source is None or not source.values.is_floating_point():
         return None
     return tuple(trace.array(v[:n], "f32") for v, n in zip(source.values, source.lengths.tolist(), strict=True))
+
+
+def unknown_notice(unknown: Sequence[str]) -> Notice:
+    """That these words became <unk>."""
+    words = ", ".join(f"“{w}”" for w in unknown)
+    one = f"{words} is not in the vocabulary and became <unk>."
+    return Notice("unknown_words", one if len(unknown) == 1 else f"{words} are not in the vocabulary and each became <unk>.")
 
 
 def unknown_words(scenario: Scenario) -> list[str]:

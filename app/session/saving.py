@@ -13,15 +13,15 @@ import torch
 from app.session import weights
 from app.session.lineage import BUILD, Learner, Snapshot
 from app.session.probe import probe
-from app.session.scenario import Scenario
+from app.session.scenario import Request, Scenario
 from app.session.standing import parameters_before, way
-from app.session.timeline import Moment, Place, Timeline, Written
+from app.session.timeline import Moment, Place, Timeline, Turn, Written
 
 if TYPE_CHECKING:
     from app.session.engine import Engine
 
 
-FORMAT = 1  # of what `save` writes
+FORMAT = 2  # of what `save` writes
 
 
 def save(engine: Engine) -> bytes:
@@ -50,6 +50,7 @@ def _tree(timeline: Timeline) -> dict[str, Any]:
             numbers[id(p.scenario)] = len(scenarios)
             scenarios.append(p.scenario.model_dump(mode="json"))
         place = [numbers[id(p.scenario)], p.phase, p.step, p.stage, p.updates, [asdict(w) for w in p.written]]
+        place += [[asdict(t) for t in p.turns], [r.model_dump(mode="json") for r in p.joined]]
         numbers_of = [m.weights, m.before, m.first_loss, m.loss, m.norm, m.validation]
         rows.append([m.parent, m.command, m.kind, place, m.label, *numbers_of])
     return {"scenarios": scenarios, "moments": rows}
@@ -78,8 +79,10 @@ def _timeline(head: dict[str, Any]) -> Timeline:
     scenarios = [Scenario.model_validate_json(json.dumps(s)) for s in head["scenarios"]]
     timeline = Timeline()
     for parent, command, kind, place, label, made, before, first_loss, loss, norm, validation in head["moments"]:
-        number, phase, step, stage, updates, written = place
-        where = Place(scenarios[number], phase, step, stage, updates, tuple(_written(w) for w in written))
+        number, phase, step, stage, updates, written, turns, joined = place
+        came = tuple(Request.model_validate_json(json.dumps(r)) for r in joined)
+        wrote, turned = tuple(_written(w) for w in written), tuple(Turn(**t) for t in turns)
+        where = Place(scenarios[number], phase, step, stage, updates, wrote, turned, came)
         moment = Moment(len(timeline.moments), parent, command, where, made, before, kind, label)
         moment.first_loss, moment.loss, moment.norm, moment.validation = first_loss, loss, norm, validation
         timeline.moments.append(moment)
@@ -90,7 +93,7 @@ def _timeline(head: dict[str, Any]) -> Timeline:
 
 
 def _written(w: dict[str, Any]) -> Written:
-    return Written(tuple(w["ids"]), tuple(w["origins"]), w["finished"])
+    return Written(tuple(w["ids"]), tuple(w["origins"]), w["finished"], w["joined"])
 
 
 def digest(engine: Engine) -> str:
@@ -105,6 +108,6 @@ def digest(engine: Engine) -> str:
         found.update(name.encode())
         found.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes() if value.numel() else b"")
     place = engine.timeline.here.place
-    found.update(place.scenario.model_dump_json().encode())
-    found.update(repr((place.phase, place.step, place.stage, place.updates, place.written)).encode())
+    found.update(place.everyone.model_dump_json().encode())
+    found.update(repr((place.phase, place.step, place.stage, place.updates, place.written, place.turns)).encode())
     return found.hexdigest()

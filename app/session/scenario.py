@@ -196,7 +196,7 @@ def _conflicts(scenario: Scenario) -> Iterator[Problem]:
     if scenario.phase not in may:
         yield _one_of("phase", scenario.phase, may, f"{spec.name} has no phase {scenario.phase!r} on this task")
     if config is not None:
-        yield from _size_problems(scenario, spec, config)
+        yield from size_problems(scenario, spec, config)
         yield from inputs.draw_problems(scenario, spec, config)
     yield from _beam_problems(scenario)
     yield from _feeding_problems(scenario)
@@ -283,7 +283,7 @@ def reads(scenario: Scenario, spec: Spec, config: Any) -> int:
     return maps * sum(rows[r.query] * rows[r.key] for r in spec.relations)
 
 
-def _size_problems(scenario: Scenario, spec: Spec, config: Any) -> Iterator[Problem]:
+def size_problems(scenario: Scenario, spec: Spec, config: Any) -> Iterator[Problem]:
     """A run that would record more than the server can keep beside others."""
     given = reads(scenario, spec, config)
     if given > MAX_READS:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
+from torch import nn
 
-from app.session import checks, given, policy, trace
+from app.session import checks, policy, trace
 from app.session.beam import Search, scenario_of
 from app.session.events import Analysis, Check, StageTime
 from app.session.lineage import BUILD, Learner, Snapshot, Snapshots
 from app.session.reading import Call, Reading, ops
-from app.session.timeline import Moment, Place, Timeline, Written
+from app.session.scenario import Scenario
+from app.session.timeline import Moment, Place, Timeline, Turn, Written
 from app.session.updating import Update
 
 TAPE_BUDGET = 768 << 10  # bytes of recorded values
@@ -38,8 +40,9 @@ class Standing:
     search: Search | None = None  # of a beam
 
     def remember(self, call: Call) -> None:
-        """Keep this call's recording. What an older one holds of a cache is in the newest one anyway."""
-        for old in self.calls[-1:]:
+        """Keep this call's recording. What an older one holds of a cache is in the newest one anyway, for all who go on."""
+        here = set(() if self.reading is None else self.reading.requests)
+        for old in [c for c in self.calls[-1:] if here & set(c.requests) <= set(call.requests)]:
             for path in [p for p, r in old.tape.records.items() if r.type == "state" and _holds_all(call, p)]:
                 del old.tape.records[path]
         if not self.whole:
@@ -48,13 +51,30 @@ class Standing:
             self.calls = [c for c in self.calls if c.stage == "encode"]
         self.calls.append(call)
         if call.stage == "encode":
-            self.encoding = checks.of_calls([call])
+            found = checks.of_calls([call])
+            self.encoding = [checks.worse(*pair) for pair in zip(found, self.encoding or found, strict=True)]
         reads = [c for c in self.calls if c.stage == "read"]
         if len(reads) > UNPACKED:
-            self.calls = [*(c for c in self.calls if c.stage == "encode"), trace.packed(reads[:-1]), call]
+            self.calls = [*(c for c in self.calls if c.stage == "encode"), *trace.packed(reads[:-1]), reads[-1]]
         done = StageTime(call.stage, call.ms, _rows(call), ops(call.tape))
         self.stages = [done] if call.stage == "encode" or self.decodes else [*self.stages, done]
         self.decodes = self.decodes or call.stage == "read"
+
+    def take(self, turn: Turn, scenario: Scenario) -> list[Call]:
+        """A request leaves, or joins: then it is read on its own, and its state is put beside the others'. scenario: with it."""
+        reading = self.reading
+        assert reading is not None
+        if not turn.joins:
+            reading.leave(turn.request)
+            return []
+        alone = Reading(reading.model, scenario, reading.device, record=reading.record, only=[turn.request])
+        calls = [replace(call, whole=False) for call in ([] if alone.encoded else [alone.encode()]) + [alone.prefill()]]
+        reading.join(alone)
+        for call in calls:
+            self.remember(call)
+        cut = StageTime("pieces", alone.cutting_ms, len(alone.prompts[0]))
+        self.stages = [cut, *(StageTime(call.stage, call.ms, _rows(call), ops(call.tape)) for call in calls)]
+        return calls
 
     def branch(self) -> bool:
         """A beam takes a step: every hypothesis goes on from the row that it continues. Whether rows changed places."""
@@ -74,19 +94,23 @@ class Standing:
         self.would = {}
         if self.search is not None:
             return  # a change searches anew
-        for step, logits in enumerate([] if reading is None else reading.decisions):
-            for b, one in enumerate(place.written):
-                if len(one.ids) > step and one.origins[step] == "model" and policy.readable(logits[b]):
-                    now = policy.choose(logits[b], scenario.policy, scenario.seed, step, b)
+        if reading is None or not place.written:
+            return
+        for b, prompt, decisions in zip(reading.requests, reading.prompts, reading.decisions, strict=True):
+            one = place.written[b]
+            for step, logits in enumerate(decisions):
+                if one.origins[step] == "model" and policy.readable(logits):
+                    now = policy.choose(logits, scenario.policy, scenario.seed, step, b)
                     if now != one.ids[step]:
-                        self.would[b, len(given.prompts(scenario)[b]) + step] = now
+                        self.would[b, len(prompt) + step] = now
 
     def unreadable(self, written: tuple[Written, ...]) -> str | None:
         """The first tensor that is not finite, where it leaves a request that goes on without a distribution."""
         reading = self.reading
         said = None if reading is None else [a for b in range(len(reading.prompts)) if (a := reading.answers(b)) is not None]
         logits = torch.cat(said) if said else None if reading is None else reading.logits
-        goes_on = [not w.finished for w in written] or [True] * (0 if logits is None else len(logits))
+        here = [written[b] for b in reading.requests] if reading and written else []
+        goes_on = [not w.finished for w in here] or [True] * (0 if logits is None else len(logits))
         if logits is None or all(policy.readable(row) for row, on in zip(logits, goes_on, strict=True) if on):
             return None
         return next((p for c in self.calls if (p := checks.first_not_finite(c.tape))), "logits")
@@ -113,15 +137,16 @@ def _rows(call: Call) -> int:
 def stand(learner: Learner, place: Place, finished: bool, device: torch.device) -> Standing:
     """The tensors at a place; the learner must hold the parameters that `load` gave for it. `finished`: an update ends there."""
     if place.phase != "train":
-        return _reading(learner, place, device)
+        return read(learner.model, place, device)
     if not finished and not place.stage:
         return Standing()
     update = Update(learner, place.scenario, place.updates + (0 if finished else 1))
     return Standing(update=update.until(place.stage or "update"))
 
 
-def _reading(learner: Learner, place: Place, device: torch.device) -> Standing:
-    reading = Reading(learner.model, place.scenario, device)
+def read(model: nn.Module, place: Place, device: torch.device, *, record: bool = True) -> Standing:
+    """The requests of a place, read up to there: call by call, as they came and left."""
+    reading = Reading(model, place.everyone, device, record=record, only=place.first)
     here = Standing(reading)
     begun = place.phase == "decode" or place.step > 0
     if not reading.encoded and (begun or place.stage == "encode"):
@@ -132,15 +157,23 @@ def _reading(learner: Learner, place: Place, device: torch.device) -> Standing:
         here.search = Search(place.scenario)
         _searched(here, here.search, place)
     elif begun:
-        for decided in range(1, place.decided + 1):
-            reading.decided(place.written, decided)
-            fed = [len(w.read(decided)) - len(w.read(decided - 1)) for w in place.written]
-            if not any(fed):
-                here.stages = []  # every request ended by this decision
-            elif not (decided == place.decided and place.stage == "choose"):
-                here.remember(reading.decode(place.written, decided))
+        for decided in range(place.decided + 1):
+            if decided:
+                _decoded(here, reading, place, decided)
+            for turn in place.turns:
+                if turn.after == decided:
+                    here.take(turn, place.everyone)
     here.compare(place)
     return here
+
+
+def _decoded(here: Standing, reading: Reading, place: Place, decided: int) -> None:
+    """The decode step of this number, as far as the place has it."""
+    reading.decided(place.written, decided)
+    if not reading.goes_on(place.written, decided):
+        here.stages = []  # every request ended by this decision
+    elif not (decided == place.decided and place.stage == "choose"):
+        here.remember(reading.decode(place.written, decided))
 
 
 def _searched(here: Standing, search: Search, place: Place) -> None:

@@ -105,7 +105,7 @@ class Told:
         """What a step says: where the run stands now, and the values that are new."""
         yield self.moved((moment,) if self.new else ())
         update = self.standing.update
-        pieces = [p for c in calls for p in trace.pieces(c.tape, watch, c.starts, c.lengths)]
+        pieces = [p for c in calls for p in trace.pieces(c.tape, watch, c.starts, c.lengths, c.requests)]
         if update is not None and keyframe:
             pieces = list(self.keyframe(watch).pieces)
         elif update is not None:
@@ -167,15 +167,16 @@ class Told:
         apart = source is not None and given.writes(self.scenario)  # else the one read of prefill takes the source too
         cut = given.cuts(self.scenario)
         left_out = {*([] if apart else ["encode"]), *([] if cut else ["pieces"])}
-        names = [s for s in STAGES[place.phase] if s not in left_out]
+        joining = self.timeline.here.kind == "join"  # read on its own, as prefill reads
+        names = [s for s in STAGES["prefill" if joining else place.phase] if s not in left_out]
         done = {s.name: s for s in here.stages}
         if cut and here.reading is not None and place.phase == "prefill" and (place.step or place.stage):
             done["pieces"] = StageTime("pieces", here.reading.cutting_ms, sum(map(len, here.reading.prompts)))
         sizes = here.calls[-1].tape.sizes if here.calls else {}
         if here.update is not None:
             done, sizes = here.update.stage_times(), here.update.tape.sizes
-        elif place.phase == "decode":
-            done = {"choose": StageTime("choose", 0.0, 0), **done} if place.written else {}
+        elif place.phase == "decode" and not joining:
+            done = {"choose": StageTime("choose", 0.0, 0), **done} if place.decided else {}
             done = {"choose": done["choose"]} if place.stage == "choose" else done
         return tuple(done.get(n, StageTime(n, None, 0)) for n in names), dict(sizes)
 
@@ -186,13 +187,15 @@ class Told:
             found = checks.of_update(here.update)
             if here.update.outputs is not None:
                 lengths = tuple(here.update.extent[1])
-                forward = Call("forward", here.update.tape, (0,) * len(lengths), lengths, 0.0, True)
+                count = len(lengths)
+                forward = Call("forward", here.update.tape, (0,) * count, lengths, 0.0, True, tuple(range(count)))
                 found += checks_parts.of_update(self.scenario, forward)
         elif here.calls:
             found = checks.of_calls(here.calls[-1:])
             found = [checks.worse(*pair) for pair in zip(found, here.encoding or found, strict=True)]
             found += checks_parts.of_parts(self.scenario, here.calls[-1])
-            found += [*checks.on_demand(self.scenario), *checks_parts.on_demand(self.scenario)]
+            everyone = self.timeline.here.place.everyone
+            found += [*checks.on_demand(everyone), *checks_parts.on_demand(everyone)]
         else:
             found = []
         return Checked(self.timeline.at, tuple(self.measured.get(c.id, c) for c in found))
@@ -217,11 +220,7 @@ class Told:
         """What a person should know about this scenario: unknown words, labels in sight, choices that an edit changed."""
         unknown = rows.unknown_words(self.scenario)
         if unknown:
-            words = ", ".join(f"“{w}”" for w in unknown)
-            one = f"{words} is not in the vocabulary and became <unk>."
-            yield Notice(
-                "unknown_words", one if len(unknown) == 1 else f"{words} are not in the vocabulary and each became <unk>."
-            )
+            yield rows.unknown_notice(unknown)
         yield from self._longer()
         update = self.standing.update
         seen = checks.labels_in_sight(update) if update is not None and update.lesson is not None else []
@@ -233,7 +232,7 @@ class Told:
             yield Notice("label_visible", f"{first} The loss can fall without anything being learned.")
         if self.standing.would:
             vocabulary = given.task_of(self.scenario).target.words
-            several = len(self.scenario.requests) > 1
+            several = len(self.timeline.here.place.everyone.requests) > 1
             now = [
                 f"row {row} of request {b} would now be “{vocabulary[id]}”"
                 if several

@@ -8,11 +8,12 @@ parameters, `reading.py` for prefill and decode).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from app.session.events import Node, Refused
-from app.session.scenario import Scenario
+from app.session.scenario import Request, Scenario
 from models import Phase
 
 MAX_MOMENTS = 50_000
@@ -24,25 +25,48 @@ STAGES: dict[Phase, tuple[str, ...]] = {
 }
 
 Origin = Literal["model", "chosen"]
-Ending = Literal["", "eos", "limit"]
+Ending = Literal["", "eos", "limit", "left"]
 
 
 @dataclass(frozen=True)
 class Written:
-    """What one request has written: ids in order, who decided each, and how it ended."""
+    """What one request has written: ids in order, who decided each, and how it ended ("left": it left while it went on).
+
+    joined: after how many decode steps it came; those from the start came before the first.
+    """
 
     ids: tuple[int, ...] = ()
     origins: tuple[Origin, ...] = ()
     finished: Ending = ""
+    joined: int = 0
+
+    @property
+    def decided(self) -> int:
+        """After how many decode steps its newest token was chosen, or it came."""
+        return self.joined + len(self.ids)
 
     def read(self, decided: int) -> tuple[int, ...]:
-        """The ids that were given to the model as rows when `decided` decode steps are read; the last one of all never is."""
-        return self.ids[: min(decided, len(self.ids) - bool(self.finished))]
+        """The ids that were given to the model as rows when `decided` decode steps are read; the last one before an end by
+        <eos> or the limit never is."""
+        return self.ids[: max(0, min(decided - self.joined, len(self.ids) - (self.finished in ("eos", "limit"))))]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Between two decode steps, after so many of them: this request joins the batch, or leaves it."""
+
+    after: int
+    request: int
+    joins: bool
 
 
 @dataclass(frozen=True)
 class Place:
-    """Everything about a moment but tensors. `stage` is the last stage done inside an unfinished step, "" at a step's end."""
+    """Everything about a moment but tensors. `stage` is the last stage done inside an unfinished step, "" at a step's end.
+
+    turns: who joined and left, in the order in which it happened. joined: the requests that came, numbered on after the
+    scenario's own; a number stays that of its request, also when others leave. `written` then has an entry for each.
+    """
 
     scenario: Scenario
     phase: Phase
@@ -50,11 +74,46 @@ class Place:
     stage: str = ""
     updates: int = 0
     written: tuple[Written, ...] = ()
+    turns: tuple[Turn, ...] = ()
+    joined: tuple[Request, ...] = ()
 
     @property
     def decided(self) -> int:
         """Decode steps whose token was chosen."""
-        return max((len(w.ids) for w in self.written), default=0)
+        return max((w.decided for w in self.written), default=0)
+
+    @cached_property
+    def everyone(self) -> Scenario:
+        """The scenario with all requests that ever took part, by their numbers."""
+        whole = (*self.scenario.requests, *self.joined)
+        return self.scenario.model_copy(update={"requests": whole}) if self.joined else self.scenario
+
+    @property
+    def present(self) -> tuple[int, ...]:
+        """The requests that are in the batch, by number."""
+        return self._apart_from(joins=False)
+
+    @property
+    def first(self) -> tuple[int, ...]:
+        """Those that were in it from the start."""
+        return self._apart_from(joins=True)
+
+    def _apart_from(self, joins: bool) -> tuple[int, ...]:
+        turned = {t.request for t in self.turns if t.joins == joins}
+        return tuple(b for b in range(len(self.scenario.requests) + len(self.joined)) if b not in turned)
+
+    @property
+    def leaving(self) -> tuple[int, ...]:
+        """Who leaves by itself at the end of this step: what has ended, as far as somebody stays."""
+        over = [b for b in self.present if self.scenario.policy.ended == "leaves" and self.written[b].finished]
+        return tuple(over[: len(self.present) - 1])
+
+    def without(self, request: int) -> tuple[Place, Turn]:
+        """The place after this request has left, and that turn."""
+        turn, own = Turn(self.decided, request, False), self.written[request]
+        own = own if own.finished else replace(own, finished="left")
+        written = (*self.written[:request], own, *self.written[request + 1 :])
+        return replace(self, written=written, turns=(*self.turns, turn)), turn
 
 
 @dataclass

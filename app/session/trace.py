@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import groupby
 
 import numpy as np
 import torch
@@ -35,15 +36,24 @@ def matches(pattern: str, path: str) -> bool:
 
 
 def pieces(
-    tape: Tape, watch: Sequence[Selector], starts: Sequence[int], lengths: Sequence[int], *, gradients_only: bool = False
+    tape: Tape,
+    watch: Sequence[Selector],
+    starts: Sequence[int],
+    lengths: Sequence[int],
+    requests: Sequence[int] | None = None,
+    *,
+    gradients_only: bool = False,
 ) -> list[Piece]:
-    """What these selectors take from one call. Rows of request b begin at target row `starts[b]`, `lengths[b]` are real.
+    """What these selectors take from one call. At place b of its batch rows begin at target row
+    `starts[b]`, and `lengths[b]` of them are real. requests: whose number stands at each place; left out, its own.
 
-    Where requests begin at different rows, a piece is made for each of them. One without a row in a decode call is left out.
+    Where requests begin at different rows, or are not those from 0 on, a piece is made for each of them. One without a row in a
+    decode call is left out.
     """
+    whose = range(len(starts)) if requests is None else requests
     wanted = ((n, s) for n, s in enumerate(watch) if s.side == "gradient" or not gradients_only)
     sides = ((n, s, side) for n, s in wanted for side in _sides(tape, s))
-    return _bounded(p for n, s, side in sides for p in _placed(n, s, *side, starts, lengths))
+    return _bounded(p for n, s, side in sides for p in _placed(n, s, *side, starts, lengths, whose))
 
 
 def _bounded(found: Iterable[Piece]) -> list[Piece]:
@@ -83,28 +93,37 @@ def _placed(
     value: Tensor,
     starts: Sequence[int],
     lengths: Sequence[int],
+    whose: Sequence[int],
 ) -> Iterable[Piece]:
-    fixed = selector.index.get("b")
-    rows = "t" in axes
+    fixed, rows = selector.index.get("b"), "t" in axes
     if "b" not in axes:
         return [*_piece(number, selector, path, axes, value, {})]
-    if not rows or (fixed is None and len(set(starts)) == 1 and min(lengths) > 0):
+    alike = not rows or (fixed is None and len(set(starts)) == 1 and min(lengths) > 0)
+    if alike and [*whose] == [*range(len(whose))]:
         start = {"t": starts[0]} if rows and starts[0] else {}
         return [*_piece(number, selector, path, axes, value, start)]
-    wanted = range(value.shape[0]) if fixed is None else [fixed]
     out: list[Piece] = []
-    for b in wanted:
-        if not 0 <= b < value.shape[0] or (lengths[b] == 0 and value.shape[axes.index("t")] <= 1):
+    for at, b in enumerate(whose):
+        if fixed not in (None, b) or (rows and lengths[at] == 0 and value.shape[axes.index("t")] <= 1):
             continue
-        one = selector.model_copy(update={"index": {**selector.index, "b": b}})
-        out += _piece(number, one, path, axes, value, {"t": starts[b]} if starts[b] else {})
+        out += _of_one(number, selector, path, axes, value.narrow(axes.index("b"), at, 1), b, starts[at] if rows else 0)
     return out
 
 
+def _of_one(
+    number: int, selector: Selector, path: str, axes: tuple[str, ...], value: Tensor, request: int, first: int = 0
+) -> Iterator[Piece]:
+    """What this selector takes from the rows of one request, the first of which is target row `first`."""
+    one = selector.model_copy(update={"index": {**selector.index, "b": 0}})
+    for piece in _piece(number, one, path, axes, value, {"t": first} if first else {}):
+        yield replace(piece, start={**piece.start, "b": request} if request else piece.start)
+
+
 def joined(calls: Sequence[Call], watch: Sequence[Selector]) -> list[Piece]:
-    """What these selectors take from all calls of a run together: the rows of each request one after another."""
+    """What these selectors take from all calls of a run together: the rows of each request one after another. What belongs to no
+    target row is that of the newest call that its request took part in."""
     if len(calls) == 1:
-        return pieces(calls[0].tape, watch, calls[0].starts, calls[0].lengths)
+        return pieces(calls[0].tape, watch, calls[0].starts, calls[0].lengths, calls[0].requests)
     paths = dict.fromkeys(p for c in calls for p in c.tape.records)
     wanted = ((n, s, path) for n, s in enumerate(watch) for path in paths if matches(s.path, path))
     return _bounded(p for n, s, path in wanted for p in _joined(n, s, path, [c for c in calls if path in c.tape.records]))
@@ -115,20 +134,24 @@ def _joined(number: int, selector: Selector, path: str, calls: Sequence[Call]) -
     values = [_side(c.tape, c.tape.records[path], selector) for c in calls]
     if values[-1] is None:
         return []
-    if "t" not in axes or "b" not in axes or len(calls) == 1 or axes[0] != "b":
-        found = pieces(_only(calls[-1].tape, path), [selector], calls[-1].starts, calls[-1].lengths)
+    whose = sorted({b for c in calls for b in c.requests})
+    same = all(c.requests == calls[-1].requests for c in calls)
+    if len(calls) == 1 or axes[:1] != ("b",) or (same and "t" not in axes):
+        newest = calls[-1]
+        found = pieces(_only(newest.tape, path), [selector], newest.starts, newest.lengths, newest.requests)
         return [replace(p, selector=number) for p in found]
-    fixed = selector.index.get("b")
-    wanted = range(values[-1].shape[0]) if fixed is None else [fixed]
-    at = axes.index("t")
     out: list[Piece] = []
-    for b in wanted:
-        if not 0 <= b < values[-1].shape[0]:
+    for b in whose if selector.index.get("b") is None else [selector.index["b"]]:
+        own = [(c, v, c.requests.index(b)) for c, v in zip(calls, values, strict=True) if v is not None and b in c.requests]
+        if not own:
             continue
-        rows = [v[b : b + 1].narrow(at, 0, c.lengths[b]) for v, c in zip(values, calls, strict=True) if v is not None]
-        one = selector.model_copy(update={"index": {**selector.index, "b": 0}})
-        for piece in _piece(number, one, path, axes, _stacked(rows, at), {}):
-            out.append(replace(piece, start={**piece.start, "b": b} if b else piece.start))
+        if "t" in axes:
+            at = axes.index("t")
+            value = _stacked([v[i : i + 1].narrow(at, 0, c.lengths[i]) for c, v, i in own], at)
+        else:
+            _, newest_value, i = own[-1]
+            value = newest_value[i : i + 1]
+        out += _of_one(number, selector, path, axes, value, b)
     return out
 
 
@@ -136,22 +159,26 @@ def _only(tape: Tape, path: str) -> Tape:
     return Tape({path: tape.records[path]}, tape.gradients)
 
 
-def packed(calls: Sequence[Call]) -> Call:
-    """Reads that follow each other as one: the rows of each request one after another. Few large tensors take far less memory
-    than many small ones."""
+def packed(calls: Sequence[Call]) -> list[Call]:
+    """Reads that follow each other with the same requests as one: the rows of each request one after another. Few large tensors
+    take far less memory than many small ones."""
+    return [_as_one([*several]) for _, several in groupby(calls, lambda c: c.requests)]
+
+
+def _as_one(calls: Sequence[Call]) -> Call:
     tape = Tape()
     for path, newest in calls[-1].tape.records.items():
-        records = [c.tape.records[path] for c in calls]
         at = newest.axes.index("t") if newest.axes[0] == "b" and "t" in newest.axes else None
         if at is None:
             tape.records[path] = newest
             continue
+        records = [c.tape.records[path] for c in calls]
         value = _packed([r.value for r in records], calls, at)
         edited = any(r.unedited is not None for r in records)
         unedited = _packed([r.value if r.unedited is None else r.unedited for r in records], calls, at) if edited else None
         tape.records[path] = newest._replace(value=value, unedited=unedited)
     lengths = tuple(sum(c.lengths[b] for c in calls) for b in range(len(calls[0].lengths)))
-    return Call("read", tape, calls[0].starts, lengths, sum(c.ms for c in calls), calls[0].whole)
+    return replace(calls[0], tape=tape, lengths=lengths, ms=sum(c.ms for c in calls))
 
 
 def _packed(values: Sequence[Tensor], calls: Sequence[Call], at: int) -> Tensor:

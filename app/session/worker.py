@@ -26,6 +26,8 @@ from app.session.commands import (
     Enter,
     Fetch,
     Go,
+    Join,
+    Leave,
     Look,
     Open,
     Pause,
@@ -137,7 +139,7 @@ class Worker:
                 await self._start_playing(command)
             case Fetch() | Share() | Analyse():
                 await self._run(command, connection)
-            case Open() | Step() | Back() | Go() | Choose() | Enter() | Change() | Undo() | Redo() | Reset():
+            case Open() | Step() | Back() | Go() | Choose() | Join() | Leave() | Enter() | Change() | Undo() | Redo() | Reset():
                 await self._run(command, connection)
             case Pause() | Cancel():
                 raise ValueError(f"{command.kind} acts at once; it never waits here")

@@ -45,6 +45,7 @@ TITLES = {
     "length_penalty": ("Length penalty α", "the score is log P over ((5 + length) / 6)^α; 0 compares log P itself"),
     "limit": ("Limit", "the most tokens that decode writes"),
     "execution": ("Execution", "only the new row, with what is kept; or the whole prefix again"),
+    "ended": ("When one ends", "an ended request stays until all have ended, or leaves the batch and frees its rows"),
 }
 CHOICE_TITLES = {
     "adamw": "AdamW",

@@ -199,6 +199,8 @@ def test_every_command_is_understood() -> None:
         "open": {"scenario": {"seed": 3}, "log": [{"command": {"kind": "step"}, "times": 2}]},
         "go": {"moment": 3},
         "choose": {"request": 0, "token": 5},
+        "join": {"request": {"target": ["the"]}},
+        "leave": {"request": 1},
         "enter": {"phase": "train"},
         "change": {"fields": {"seed": 4}},
         "play": {"unit": "stage", "rate": 3},

@@ -40,8 +40,8 @@ def test_a_saved_run_stands_again_bit_for_bit_and_goes_on_the_same(stage: str | 
 
 
 def test_what_another_version_saved_is_refused_in_words() -> None:
-    data = opened().save().replace(b'"format":1', b'"format":9', 1)
-    with pytest.raises(ValueError, match="the saved run has format 9, this version reads format 1"):
+    data = opened().save().replace(b'"format":2', b'"format":9', 1)
+    with pytest.raises(ValueError, match="the saved run has format 9, this version reads format 2"):
         Engine.restore(data, torch.device("cpu"))
 
 

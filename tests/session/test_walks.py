@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from app.session.commands import Back, Change, Choose, Command, Enter, Go, Open, Selector, Share, Step, Undo
+from app.session.commands import Back, Change, Choose, Command, Enter, Go, Join, Leave, Open, Selector, Share, Step, Undo
 from app.session.engine import Engine
 from app.session.events import Refused, Shared
 from app.session.lineage import Snapshots
@@ -31,14 +31,16 @@ def _command(draw: random.Random, engine: Engine) -> Command:
         (2, lambda: Enter(phase=draw.choice(["train", "prefill", "decode"]))),
         (1, lambda: Choose(request=draw.randrange(len(engine.scenario.requests)), token=draw.randrange(2, 60))),
         (1, Undo),
+        (2, lambda: Join(request=_fields(draw, engine, "requests")["requests"][0])),
+        (2, lambda: Leave(request=draw.randrange(3))),
         (4, lambda: Change(fields=_fields(draw, engine))),
     ]
     return draw.choices([way for _, way in ways], [weight for weight, _ in ways])[0]()
 
 
-def _fields(draw: random.Random, engine: Engine) -> dict[str, Any]:
+def _fields(draw: random.Random, engine: Engine, kind: str = "") -> dict[str, Any]:
     source = engine.scenario.requests[0].source is not None
-    kind = draw.choice(["masks", "policy", "training", "edits", "requests"])
+    kind = kind or draw.choice(["masks", "policy", "training", "edits", "requests"])
     match kind:
         case "masks":
             relations = architectures()[engine.scenario.architecture].relations
@@ -55,7 +57,7 @@ def _fields(draw: random.Random, engine: Engine) -> dict[str, Any]:
                 "temperature": draw.choice([0.5, 2.0]),
                 "limit": draw.choice([4, 8]),
             }
-            cut = {"top_k": draw.choice([None, 5]), "top_p": draw.choice([1.0, 0.9])}
+            cut = {"top_k": draw.choice([None, 5]), "top_p": draw.choice([1.0, 0.9]), "ended": draw.choice(["stays", "leaves"])}
             return {kind: {**how, **cut, "execution": draw.choice(["cached", "full_prefix"])}}
         case "training":
             chosen = {"optimizer": draw.choice(["adamw", "sgd"]), "learning_rate": draw.choice([1e-3, 1e-2])}

@@ -73,7 +73,7 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     request = arguments.get("request", 0)
     with torch.enable_grad():
         heard = Entering(listening(model, scenario, [0], None), found)
-        out, _ = model(given.inputs(scenario, target, source, [0], request), model.initial_state(1), heard)  # type: ignore[operator]
+        out, _ = model(given.inputs(scenario, target, source, [0], [request]), model.initial_state(1), heard)  # type: ignore[operator]
         logits = _deciding(scenario, out, target, source)
         token = whole(arguments, "token", 0, logits.shape[0] - 1, None)
         token = int(logits.argmax()) if token is None else token

@@ -34,7 +34,7 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     request, found = arguments.get("request", 0), dict[str, torch.Tensor]()
     with torch.enable_grad():
         heard = Entering(listening(model, scenario, [0], None), found)
-        out, _ = model(given.inputs(scenario, target, source, [0], request), model.initial_state(1), heard)  # type: ignore[operator]
+        out, _ = model(given.inputs(scenario, target, source, [0], [request]), model.initial_state(1), heard)  # type: ignore[operator]
         log_p = torch.log_softmax(out.values[0], -1)
         n = log_p.shape[0]
         following = [*target.values[0, 1:].tolist(), int(log_p[-1].argmax())]
