@@ -27,8 +27,10 @@ WATCH = """([fixed, moving]) => {
   const name = (e) => `${e.closest('.slot')?.id ?? ''} ${e.tagName.toLowerCase()}.${[...e.classList].join('.')}#${e.id}`;
   const shown = (e) => e.getClientRects().length > 0 && getComputedStyle(e).visibility === 'visible';
   const words = (e) => e.matches('p, span, .where, h2, h3, figcaption, .note, .sub') && !e.querySelector('button, input');
-  const box = (e) => {  // how wide words are depends on them alone, where their line is does not
+  const box = (e) => {
+    // How wide words are depends on them alone, where their line is does not. The last region may get longer: nothing is below.
     const r = e.getBoundingClientRect();
+    if (e.matches('.slot-checks')) return [r.x, r.y, r.width];
     return (words(e) ? [r.y, r.height] : [r.x, r.y, r.width, r.height]).map((n) => Math.round(n * 2) / 2);
   };
   const found = () => [...document.querySelectorAll(fixed)].filter((e) => shown(e) && !e.closest(moving));
