@@ -68,10 +68,9 @@ class SourceModel(nn.Module):
         left = source.lengths
         for i, kernel in enumerate(self.K, 2):
             goes_on = left > i  # at least two columns stay: the last kernel ends the rest
-            if not goes_on.any():
-                break
-            folded = tap(f"columns{i}", torch.where(goes_on[:, None, None], convolve(x, kernel), x), "b s d")
-            x, left = folded, torch.where(goes_on, left - i + 1, left)
+            if goes_on.any():
+                x, left = torch.where(goes_on[:, None, None], convolve(x, kernel), x), torch.where(goes_on, left - i + 1, left)
+            x = tap(f"columns{i}", x, "b s d")
         ends = [x[:, 0], *(convolve(x[:, :m], self.L[m - 2])[:, 0] for m in range(2, int(left.max()) + 1))]
         last = (left - 1).clamp(min=0)
         found = torch.stack(ends, 1)[torch.arange(len(x)), last]

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import charts from "../../../assets/views/charts.mjs";
-import clauses, { error } from "../../../assets/views/clauses.mjs";
+import { error } from "../../../assets/lib/inspect/clauses.mjs";
+import clauses from "../../../assets/views/clauses.mjs";
 import { training } from "./world.mjs";
 
 const result = { clauses: [1, 2], n: 24, families: [{ name: "Luong", architecture: "luong", own: true, exact: [1, 0.5] }] };
