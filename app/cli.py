@@ -210,7 +210,7 @@ def _train(given: argparse.Namespace) -> None:
 
     from app.session import fit, measures, required, weights
     from app.session.scenario import defaults
-    from models.catalogue import architectures, tasks
+    from models.catalogue import architectures, read_config, tasks
 
     torch.set_num_threads(1)
     _known("--architecture", given.architecture, architectures())
@@ -224,9 +224,11 @@ def _train(given: argparse.Namespace) -> None:
         model, loss = fit.fit(scenario, given.steps, _progress(given.steps), given.short, given.begin)
         seconds = round(time.process_time() - began, 1)
         weights.round_parameters(model)
-        found = measures.measure(model, architectures()[given.architecture], tasks()[given.task])
+        spec = architectures()[given.architecture]
+        found = measures.measure(model, spec, tasks()[given.task])
         made = {"command": _command(given), "architecture": given.architecture, "config": scenario.config, "task": given.task}
         made |= {"seed": given.seed, "steps": given.steps, "seconds": seconds, "loss": loss, "metrics": found, "required": wanted}
+        made |= {"note": note} if (note := spec.limits(read_config(spec, scenario.config)[0])) else {}
         made["longest"] = measures.longest(tasks()[given.task], given.seed, given.steps, given.batch_size)
         if short := required.missed(found, wanted):
             raise BadInput(f"{given.out} is not written: {'; '.join(short)}")

@@ -227,6 +227,8 @@ class Spec:
     source_shape: `(config, rows given, their width) -> rows that the model has of a source`, as `(rows,)` or, for an image's
     places, `(y, x)`.
     rows_of: `(config) -> how many rows an owner has that is neither source nor target` ("r": hops).
+    limits: `(config) -> what one should know of weights learned in this variant`, for people: what keeps it from learning its
+    task wholly; "": nothing.
     """
 
     id: str
@@ -247,3 +249,4 @@ class Spec:
     formulas: Callable[[Any], tuple[Formula, ...]] = lambda config: ()
     source_shape: Callable[[Any, int, int], tuple[int, ...]] = lambda config, rows, width: (rows,)
     rows_of: Callable[[Any], Mapping[str, int]] = lambda config: {}
+    limits: Callable[[Any], str] = lambda config: ""

@@ -38,6 +38,7 @@ from models.parts.settings import setting
 from models.parts.tap import Tap
 
 ALIGNMENTS = ("global", "local_m", "local_p")
+LOCAL = {"alignment": ALIGNMENTS[1:]}
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,12 @@ class Config:
     alignment: str = setting(
         "global", "Window", "all rows; around row t, whatever stands there; around a predicted place", choices=ALIGNMENTS
     )
-    D: int = setting(2, "Half window D", "rows to either side of the centre; sigma is D/2", low=1, high=20)
-    renormalise: bool = setting(False, "Renormalise local-p", "a variant: the paper does not normalise after the envelope")
+    D: int = setting(
+        5, "Half window D", "rows to either side of the centre; sigma is D/2; 10 in the paper", low=1, high=20, when=LOCAL
+    )
+    renormalise: bool = setting(
+        False, "Renormalise local-p", "a variant: the paper does not normalise after the envelope", when={"alignment": "local_p"}
+    )
     input_feeding: bool = setting(True, "Input feeding", "the last attentional state enters the next step")
     cell: str = setting("lstm", "Cell", "the paper's are LSTMs", choices=KINDS)
     layers: int = setting(1, "Layers", "in the encoder and in the decoder; four in the paper", low=1, high=4)
@@ -153,13 +158,35 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
     )
 
 
-SPEC = reading_spec(
-    "luong",
-    "Luong",
-    "The decoder's new state asks; the context of its read enters the output.",
-    ("A6", "A7"),
-    "Luong, Pham and Manning 2015, Effective Approaches to Attention-based Neural Machine Translation, arXiv 1508.04025",
-    Config,
-    Luong,
-    _formulas,
+def _limits(config: Config) -> str:
+    if config.score == "location":
+        return (
+            "Location compares no words: scores depend on the row that asks and on the places alone. What stands at a place is "
+            "other in each sentence, and they do not see it."
+        )
+    if config.alignment == "local_m":
+        return (
+            "Target row t looks around source row t, whatever stands there. A negation makes the target a word longer: in long "
+            "sentences the words drift out of the window."
+        )
+    if config.alignment == "local_p":
+        return (
+            "Where to look is predicted from the state alone, before any word is compared. Where that misses, the right word "
+            "weighs little, and less the further away it stands."
+        )
+    return ""
+
+
+SPEC = replace(
+    reading_spec(
+        "luong",
+        "Luong",
+        "The decoder's new state asks; the context of its read enters the output.",
+        ("A6", "A7"),
+        "Luong, Pham and Manning 2015, Effective Approaches to Attention-based Neural Machine Translation, arXiv 1508.04025",
+        Config,
+        Luong,
+        _formulas,
+    ),
+    limits=_limits,
 )

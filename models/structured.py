@@ -142,6 +142,12 @@ def _build(config: Config, source: int | None, target: int) -> nn.Module:
     return Structured(config, source, target)
 
 
+def _limits(config: Config) -> str:
+    if config.penalty:
+        return ""
+    return "Nothing keeps the hops apart: compare the cosine of two hops, and where they look, with a penalty of 0.3."
+
+
 SPEC = Spec(
     id="structured",
     name="Structured self-attention",
@@ -158,4 +164,5 @@ SPEC = Spec(
     capabilities=Capabilities(has_source=True, causal=False, streams=False),
     formulas=_formulas,
     rows_of=lambda config: {"r": config.hops},
+    limits=_limits,
 )

@@ -1,9 +1,10 @@
 """Where a model's parameters come from: a shipped checkpoint, or a seeded draw.
 
 A checkpoint is `models/checkpoints/<architecture>.<task>.safetensors`: parameters in fp16, and as `provenance` in the file's
-metadata how it was made (JSON: command, architecture, config, task, seed, steps, seconds of CPU, loss, metrics, longest: the
-most words of a sentence). It is read once a process and device; all models built from it share its tensors, and so do models of
-the same draw: whoever trains copies them first. Several of an architecture and task have a name more: `....<name>.safetensors`.
+metadata how it was made (JSON: command, architecture, config, task, seed, steps, seconds of CPU, loss, metrics, longest: the most
+words of a sentence, note: what limits it). It is read once a process and device; all models built from it share its tensors, and
+so do models of the same draw: whoever trains copies them first. Several of an architecture and task have a name more:
+`....<name>.safetensors`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from torch import Tensor, nn
 from app.session.events import Refused
 from app.session.keyed import number
 from app.session.scenario import Scenario, defaults
-from models.catalogue import architectures, config_schema, deciding, read_config, tasks
+from models.catalogue import architectures, config_schema, deciding, idle, read_config, tasks
 from models.parts import norms
 from models.tasks import source_size
 
@@ -127,7 +128,8 @@ def _exchanged(provenance: dict[str, Any], scenario: Scenario) -> dict[str, list
     """Parts that are others than those of this checkpoint; None where it does not fit. Another schedule computes the same."""
     made, here = provenance["config"], scenario.config
     spec = architectures()[scenario.architecture]
-    differs = {n: [made[n], value] for n, value in here.items() if made[n] != value and n != "schedule"}
+    left = {"schedule"} | idle(spec, here)
+    differs = {n: [made[n], value] for n, value in here.items() if made[n] != value and n not in left}
     if provenance["task"] != scenario.task or deciding(spec, made) != deciding(spec, here):
         return None
     fits = not differs or _names(scenario, here) <= _names(scenario, made)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from app.session import required, weights
 from app.session.scenario import Scenario, defaults
-from models.catalogue import architectures
+from models.catalogue import architectures, deciding
 
 # nothing is shipped yet, and the page says so
 UNTRAINED = {
@@ -122,7 +122,8 @@ def test_a_checkpoint_is_small_and_says_how_it_was_made(architecture: str) -> No
         assert made["architecture"] == architecture
         variant = dict(word.split("=") for word in made["command"].split() if "=" in word)
         default = scenario(architecture, task=made["task"]).config
-        assert {name for name in default if made["config"][name] != default[name]} <= variant.keys()
+        decides = deciding(architectures()[architecture], made["config"])
+        assert {name for name, value in decides.items() if value != default[name]} <= variant.keys()
         assert (
             f"--architecture {architecture} --task {made['task']} --steps {made['steps']} --seed {made['seed']}"
             in made["command"]

@@ -105,7 +105,7 @@ export class SetUp {
     if (field.about.path.startsWith("training.mask_") && objective(this.actions.world) !== "masked") return false;
     const group = field.about.path.split(".")[0];
     const beside = { ...this.actions.scenario[group], ...(group === "config" ? this.draft : {}) };
-    return Object.entries(field.about.when ?? {}).every(([name, needed]) => beside[name] === needed);
+    return Object.entries(field.about.when ?? {}).every(([name, needed]) => [needed].flat().includes(beside[name]));
   }
 
   /** Which weights the control says: those that are loaded, or that were chosen a moment ago. @param {any} scenario */

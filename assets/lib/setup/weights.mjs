@@ -2,7 +2,8 @@
 /** Which weights are loaded, in plain words, and the way back to the shipped ones. */
 
 import { set, text as put, h } from "../dom.mjs";
-import { counted, msg } from "../language.mjs";
+import { counted, msg, named } from "../language.mjs";
+import { figure } from "../words.mjs";
 
 /** @typedef {import("../types").World} World */
 /** @typedef {{title: string, act: "trained" | "shipped" | "before"}} Way back: choose the trained ones; the shipped variant with them; the moment before
@@ -33,14 +34,28 @@ function whatIsLoaded(world, checkpoints) {
 }
 
 /** @param {Record<string, any>} source of trained weights @returns {string} */
-function trained({ steps, loss }) {
+function trained({ steps, loss, metrics = {} }) {
   const how = [steps !== undefined && counted(steps, "{0} update", "{0} updates"), loss !== undefined && msg`loss ${Number(loss).toPrecision(2)}`];
   const said = how.filter(Boolean).join(", ");
-  return said ? msg`Trained: ${said}.` : msg`Trained.`;
+  return [said ? msg`Trained: ${said}.` : msg`Trained.`, reached(metrics)].filter(Boolean).join(" ");
 }
 
-/** What was put in the place of parts that were there while it learned. @param {Record<string, any>} source @returns {string} */
-function exchanged({ exchanged = {} }) {
+/** What it reached on examples that it was not trained on, of what is measured for its task. @param {Record<string, any>} metrics @returns {string} */
+function reached({ exact, exact_by_clauses: clauses, alignment, accuracy, hop_cosine: alike, closers }) {
+  const share = (/** @type {number} */ x) => figure(x, 2);
+  const parts = [
+    clauses ? msg`exact ${[1, 2, 3].map((n) => share(clauses[n])).join(", ")} for 1, 2, 3 clauses` : exact !== undefined && msg`exact ${share(exact)}`,
+    alignment && msg`alignment ${share(alignment.share)}`,
+    accuracy !== undefined && msg`right ${share(accuracy)}`,
+    alike !== undefined && msg`cosine of two hops ${share(alike)}`,
+    closers && msg`closing brackets ${share(closers.right)}`,
+  ].filter(Boolean).join("; ");
+  return parts && msg`Held out: ${parts}.`;
+}
+
+/** What limits it, or what was put in the place of parts that were there while it learned. @param {Record<string, any>} source @returns {string} */
+function exchanged({ exchanged = {}, note = "" }) {
+  if (note) return named(note);
   const parts = Object.entries(exchanged).map(([name, [made, here]]) => msg`${name}: ${here} for ${made}`);
   return parts.length ? msg`It learned with other parts (${parts.join(", ")}).` : msg`Other variants begin untrained.`;
 }

@@ -12,6 +12,12 @@ test("trained weights say how they came about", () => {
   assert.deepEqual(weightsWords(world({}), shipped), { said: "Trained: 2,000 updates, loss 0.00033.", note: "Other variants begin untrained.", way: null });
 });
 
+test("trained weights say what they reached, and what limits them", () => {
+  const source = { steps: 1, loss: 0.5, note: "One vector.", metrics: { exact: 0.25, exact_by_clauses: { 1: 0.75, 2: 0.125, 3: 0, 4: 0, 5: 0 }, alignment: { share: 0.5 } } };
+  const found = weightsWords(world({ source }), shipped);
+  assert.deepEqual([found.said, found.note], ["Trained: 1 update, loss 0.50. Held out: exact 0.75, 0.13, 0 for 1, 2, 3 clauses; alignment 0.50.", "One vector."]);
+});
+
 test("random weights offer the way to the trained ones, by themselves or with their variant", () => {
   const random = (more) => weightsWords(world({ kind: "random", source: { seed: 7 }, ...more }), shipped);
   assert.deepEqual([random({}).said, random({}).way?.act], ["Random, drawn from seed 7.", "trained"]);
