@@ -16,6 +16,7 @@ from torch import Tensor
 
 from app.session import given
 from app.session.events import Check, Status
+from app.session.policy import finite
 from app.session.reading import Call
 from app.session.scenario import Scenario
 from app.session.updating import Update
@@ -160,11 +161,13 @@ def _hidden_weigh_nothing(calls: Sequence[Call]) -> Check:
         for path, weights, mask in _weights(call):
             if mask is None:
                 continue
-            here = ~mask[:, None].expand_as(weights)
-            seen = torch.where(here, weights.abs(), 0.0)
-            bad = int((seen != 0).sum())
-            hidden += int(here.sum())
-            wrong, place = wrong + bad, _cell(call, path, seen) if bad else place
+            open_ = int(mask.count_nonzero())
+            if open_ == mask.numel():
+                continue
+            seen = weights.masked_fill(mask[:, None], 0.0)
+            bad = int(seen.count_nonzero())
+            hidden += (mask.numel() - open_) * (weights.numel() // mask.numel())
+            wrong, place = wrong + bad, _cell(call, path, seen.abs()) if bad else place
     if not hidden:
         return Check("hidden_zero", "hidden cells weigh 0", "does_not_apply", "", "exact", "no cell is hidden")
     status: Status = "fail" if wrong else "pass"
@@ -174,7 +177,7 @@ def _hidden_weigh_nothing(calls: Sequence[Call]) -> Check:
 def first_not_finite(tape: Tape) -> str | None:
     """The first recorded floating-point value, in forward order, that holds NaN or infinity."""
     numbers = {p: r.value for p, r in tape.records.items() if r.value.is_floating_point()}
-    if not numbers or bool(torch.isfinite(torch.cat([v.reshape(-1) for v in numbers.values()])).all()):
+    if not numbers or finite(torch.cat([v.reshape(-1) for v in numbers.values()])):
         return None
     return next(p for p, v in numbers.items() if not bool(torch.isfinite(v).all()))
 

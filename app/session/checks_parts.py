@@ -13,7 +13,6 @@ from app.session.checks import TOLERANCE, small
 from app.session.events import Check, Status
 from app.session.reading import Call
 from app.session.scenario import Scenario
-from models.catalogue import read_config
 
 OFFSET = "offset_only"
 OFFSET_CLAIM = "rotated scores: the offset alone"
@@ -23,31 +22,27 @@ NEIGHBOURS_CLAIM = "norms keep rows apart"
 
 def of_parts(scenario: Scenario, call: Call) -> list[Check]:
     """Those that apply to this call of the model."""
-    found = (_normaliser(call), _symmetric(call), _rows_together(call, _config(scenario)))
+    found = (_normaliser(call), _symmetric(call), _rows_together(call, given.config_of(scenario)))
     return [c for c in found if c is not None]
 
 
 def of_update(scenario: Scenario, call: Call) -> list[Check]:
     """Those that apply to the forward pass of an update."""
-    found = _rows_together(call, _config(scenario), taught=True)
+    found = _rows_together(call, given.config_of(scenario), taught=True)
     return [] if found is None else [found]
 
 
 def on_demand(scenario: Scenario) -> Iterator[Check]:
     """Those that an analysis measures."""
-    if getattr(_config(scenario), "position", None) == "rope":
+    if getattr(given.config_of(scenario), "position", None) == "rope":
         yield Check(OFFSET, OFFSET_CLAIM, "pending", "", "measured")
-    if getattr(_config(scenario), "norm_kind", None) == "batch":
+    if getattr(given.config_of(scenario), "norm_kind", None) == "batch":
         yield Check(NEIGHBOURS, NEIGHBOURS_CLAIM, "pending", "", "measured")
 
 
 def broken(scenario: Scenario, promise: str) -> str:
     """Why this configuration breaks a promise (`Spec.gives_up`), or ""."""
-    return given.spec_of(scenario).gives_up(_config(scenario)).get(promise, "")
-
-
-def _config(scenario: Scenario) -> Any:
-    return read_config(given.spec_of(scenario), scenario.config)[0]
+    return given.spec_of(scenario).gives_up(given.config_of(scenario)).get(promise, "")
 
 
 def _normaliser(call: Call) -> Check | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -28,10 +29,18 @@ def task_of(scenario: Scenario) -> Task:
     return tasks()[scenario.task]
 
 
+def config_of(scenario: Scenario) -> Any:
+    """The Config of the scenario's architecture."""
+    return _config(scenario.architecture, tuple(scenario.config.items()))
+
+
+@lru_cache(maxsize=64)
+def _config(architecture: str, fields: tuple[tuple[str, Any], ...]) -> Any:
+    return read_config(architectures()[architecture], dict(fields))[0]
+
+
 def layers_of(scenario: Scenario) -> int:
-    spec = spec_of(scenario)
-    config, _ = read_config(spec, scenario.config)
-    return spec.layers(config)
+    return spec_of(scenario).layers(config_of(scenario))
 
 
 def tokens(given: Iterable[str | SpecialToken]) -> tuple[Token, ...]:

@@ -116,7 +116,8 @@ class Moving(Told):
         """The place where the next tokens are chosen, and whether rows changed places (in a beam)."""
         reading, search = self.standing.reading, self.standing.search
         assert reading is not None and reading.logits is not None
-        scenario = place.scenario.model_copy(update={"phase": "decode"})
+        scenario = place.scenario
+        scenario = scenario if scenario.phase == "decode" else scenario.model_copy(update={"phase": "decode"})
         chosen = replace(place, scenario=scenario, phase="decode", step=place.decided, stage="choose")
         if search is not None:
             anew = self.standing.branch()

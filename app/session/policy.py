@@ -5,6 +5,8 @@ Source: 000 0x01A-0x01B; top-p is nucleus sampling (Holtzman et al. 2020, sectio
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -44,8 +46,13 @@ def divergence(logits: Tensor, other: Tensor, policy: Policy) -> float:
 
 
 def readable(logits: Tensor) -> bool:
-    """Whether there is a distribution at all: every logit `[v]` is a number."""
-    return bool(torch.isfinite(logits).all())
+    """Whether there is a distribution at all: every logit is a number."""
+    return finite(logits)
+
+
+def finite(values: Tensor) -> bool:
+    """Whether every number is finite. The sum says so at once, unless it is too large itself."""
+    return math.isfinite(float(values.sum())) or bool(torch.isfinite(values).all())
 
 
 def choose(logits: Tensor, policy: Policy, seed: int, step: int, request: int) -> int:

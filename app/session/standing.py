@@ -111,7 +111,9 @@ class Standing:
         logits = torch.cat(said) if said else None if reading is None else reading.logits
         here = [written[b] for b in reading.requests] if reading and written else []
         goes_on = [not w.finished for w in here] or [True] * (0 if logits is None else len(logits))
-        if logits is None or all(policy.readable(row) for row, on in zip(logits, goes_on, strict=True) if on):
+        if logits is None or policy.readable(logits):
+            return None
+        if all(policy.readable(row) for row, on in zip(logits, goes_on, strict=True) if on):
             return None
         return next((p for c in self.calls if (p := checks.first_not_finite(c.tape))), "logits")
 

@@ -114,7 +114,7 @@ def _of_one(
     number: int, selector: Selector, path: str, axes: tuple[str, ...], value: Tensor, request: int, first: int = 0
 ) -> Iterator[Piece]:
     """What this selector takes from the rows of one request, the first of which is target row `first`."""
-    one = selector.model_copy(update={"index": {**selector.index, "b": 0}})
+    one = selector if selector.index.get("b") == 0 else selector.model_copy(update={"index": {**selector.index, "b": 0}})
     for piece in _piece(number, one, path, axes, value, {"t": first} if first else {}):
         yield replace(piece, start={**piece.start, "b": request} if request else piece.start)
 

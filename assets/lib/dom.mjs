@@ -25,6 +25,12 @@ export function set(element, name, value) {
   }
 }
 
+/** Hide an element or show it. One that is hidden already is left alone: to hide it again would make the browser style it anew.
+ * @param {any} element @param {any} hidden */
+export function hide(element, hidden) {
+  if (element.hidden !== !!hidden) element.hidden = !!hidden;
+}
+
 /** @param {Node} element @param {Child[]} children */
 function append(element, children) {
   for (const child of children) {

@@ -2,7 +2,7 @@
 /** Back through time: the loop of an update as a chain, its loss above, what each link does to the gradient, and how much is left. */
 
 import * as draw from "../lib/canvas.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
 import { measureWhenIdle } from "../lib/run/measuring.mjs";
@@ -87,7 +87,7 @@ function move(element, by) {
 /** @param {any} element @param {Own} own @param {() => void} again */
 function layers(element, own, again) {
   const all = own.found?.loops ?? [];
-  element.hidden = all.length < 2;
+  hide(element, all.length < 2);
   list(element, element.hidden ? [] : all, (l) => l.scope, () => h("button", { type: "button" }), (button, l, i) => {
     text(button, l.scope.split(".").at(-1)?.replace(/^layer(\d+)$/, (_, n) => `L${Number(n) + 1}`) ?? l.scope);
     set(button, "title", l.scope);

@@ -6,7 +6,7 @@
 import { columnAt, columns, forms, lines, lossSum, most, ownInputs, strip } from "../lib/training/batches.mjs";
 import { objective, writes } from "../lib/answers.mjs";
 import * as draw from "../lib/canvas.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
 import { look, looks, place, shares } from "../lib/picture/looking.mjs";
@@ -61,7 +61,7 @@ export default {
     set(line.children[2], "title", fed ? msg`ε is the probability of the gold token; → marks the model’s own, its most probable word there. Labels stay gold.` : null);
     const [sum, mark] = line.lastElementChild.children;
     text(sum, world.moved?.train?.rows?.length ? lossSum(world.moved.train) : msg`no batch yet`);
-    mark.hidden = world.moved?.train?.loss == null;
+    hide(mark, world.moved?.train?.loss == null);
     set(p.canvas, "aria-label", describe(all));
     p.redraw = () => void paint(p, world, all);
     p.canvas.onclick = (event) => clicked(event, p, world, all, context);

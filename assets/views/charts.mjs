@@ -3,7 +3,7 @@
 
 import { boxOf, css } from "../lib/canvas.mjs";
 import { ahead, axis, finite, positive, small, thinned, tickText } from "../lib/training/curves.mjs";
-import { h, set, text } from "../lib/dom.mjs";
+import { h, hide, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { choice } from "../lib/draw/panels.mjs";
 import { plotly } from "../lib/page/plotly.mjs";
@@ -40,7 +40,7 @@ export default {
     const own = /** @type {Own} */ (owns.get(element));
     own.curve = world.curve;
     own.limit = world.opened?.scenario?.training?.clip_norm ?? null;
-    /** @type {any} */ (element.querySelector(".by-clauses")).hidden = world.opened?.scenario?.task !== "translation";
+    hide(/** @type {any} */ (element.querySelector(".by-clauses")), world.opened?.scenario?.task !== "translation");
     words(element, own);
     clearTimeout(own.timer);
     const wait = own.at + PERIOD - performance.now();

@@ -1,7 +1,7 @@
 // @ts-check
 /** What this recording satisfies, or not: claim, outcome, the measured figure and where it comes from. */
 
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { counted, msg, named } from "../lib/language.mjs";
 import { measureWhenIdle } from "../lib/run/measuring.mjs";
 import * as read from "../lib/reads.mjs";
@@ -141,7 +141,7 @@ function action(button, figure, world, context, c) {
   const rows = (world.moved?.requests ?? []).reduce((/** @type {number} */ n, /** @type {any} */ r) => Math.max(n, r.target.length), 0);
   const doing = pending ? measureWhenIdle(world, context, c.id, {}, true, rows <= SMALL_ROWS && !ASKED.has(c.id)) : null;
   const to = c.status === "fail" ? destination(c.place, world.opened?.relations ?? []) : null;
-  button.hidden = !to && !doing;
+  hide(button, !to && !doing);
   if (to) {
     text(button, msg`show`);
     set(button, "aria-label", msg`Show where “${c.claim}” fails`);

@@ -2,7 +2,7 @@
 /** What this run costs: work, steps that wait for each other, the longest way between rows, what is kept; beside them the papers' terms and
  * the time. Counted when it is asked for. */
 
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { charts, count, largest, lines, terms } from "../lib/inspect/costs.mjs";
 import { msg } from "../lib/language.mjs";
 import { measureWhenIdle } from "../lib/run/measuring.mjs";
@@ -39,7 +39,7 @@ export default {
     bar.children[0].onclick = once.start;
     bar.children[1].onclick = sweep;
     for (const button of [bar.children[0], bar.children[1]]) button.disabled = running || world.role !== "writer";
-    bar.children[2].hidden = !running;
+    hide(bar.children[2], !running);
     bar.children[2].value = progress;
     details.ontoggle = () => details.open && this.draw(element, world, context);
     each(main, here ? lines(result) : []);
@@ -47,7 +47,7 @@ export default {
     each(ops, here ? largest(result.by_op).map(([name, macs]) => ({ name: opName(name, several), value: count(macs), note: `${Math.round((100 * macs) / result.macs)}%`, mark: /** @type {const} */ ("e") })) : []);
     each(papers, here ? terms(result) : []);
     const swept = here && result.sweep.length > 1;
-    canvas.hidden = !swept;
+    hide(canvas, !swept);
     text(note, here ? msg`Work is matrix products and convolutions of these shapes, hidden cells too. The last lines are the papers' leading terms: they say how work grows, not how much there is.` : msg`Counted from this run's own shapes, masks and loops.`);
     if (swept) set(canvas, "aria-label", result.sweep.map((/** @type {any} */ p) => msg`${p.n} rows: ${count(p.macs)} MAC, ${p.sequential} in a row`).join("; "));
     return () => swept && details.open && charts(canvas, result.sweep);

@@ -1,7 +1,7 @@
 // @ts-check
 /** What was changed inside the model: every edit in words, each with a switch; what it did to the prediction or to the loss. */
 
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { editor, whenAsked } from "../lib/inspect/editing.mjs";
 import * as lib from "../lib/inspect/edits.mjs";
 import { unedited } from "../lib/next/candidates.mjs";
@@ -63,7 +63,7 @@ export default {
     const send = (/** @type {any[]} */ edits) => context.send(lib.change(edits));
     text(head.children[1], all.length ? lib.tally(all) : msg`none`);
     const clear = head.children[3];
-    clear.hidden = all.length < 2;
+    hide(clear, all.length < 2);
     set(clear, "disabled", !able);
     clear.onclick = () => send([]);
     offers(todo, world, form, able, send);
@@ -76,7 +76,7 @@ export default {
 /** What can be done is shown when asked for: the checks below are near while nothing is edited. @param {HTMLElement} element */
 function unfold(element) {
   const [head, todo] = /** @type {any} */ (element.children);
-  todo.hidden = !todo.hidden;
+  hide(todo, !todo.hidden);
   set(head.lastElementChild, "aria-expanded", String(!todo.hidden));
 }
 

@@ -3,7 +3,7 @@
  * gradients measure. Rows that no way leads from are holes, or lie too far back. */
 
 import * as draw from "../lib/canvas.mjs";
-import { h, set, text } from "../lib/dom.mjs";
+import { h, hide, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
 import { cone, field, fieldShown } from "../lib/states/fields.mjs";
@@ -54,7 +54,7 @@ export default {
     const found = stage.plot ? agrees(world, stage.plot) : null;
     text(/** @type {any} */ (measured.firstElementChild), found ?? msg`Measured by gradient: not yet.`);
     const button = /** @type {HTMLButtonElement} */ (measured.lastElementChild);
-    button.hidden = found !== null || !stage.plot;
+    hide(button, found !== null || !stage.plot);
     button.disabled = running;
     button.onclick = () => measure(world, context, element);
     return () => stage.plot && paint(canvas, stage.plot);

@@ -2,7 +2,7 @@
 /** Gradient flow: how much the prediction of every row moves with the vector of every row that was read; one map for any architecture. */
 
 import { cellMap } from "../lib/canvas.mjs";
-import { h, set, text } from "../lib/dom.mjs";
+import { h, hide, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { measureWhenIdle } from "../lib/run/measuring.mjs";
 import * as read from "../lib/reads.mjs";
@@ -54,14 +54,14 @@ export default {
     text(bar.children[0], msg`measure`);
     bar.children[0].onclick = doing.start;
     bar.children[0].disabled = doing.running || world.role !== "writer";
-    bar.children[1].hidden = !found || found.there.length < 2;
+    hide(bar.children[1], !found || found.there.length < 2);
     for (const button of bar.children[1].children) {
       set(button, "aria-pressed", String(found?.side === button.dataset.owner));
       button.onclick = () => { owner = button.dataset.owner; again(); };
     }
-    bar.children[2].hidden = !doing.running;
+    hide(bar.children[2], !doing.running);
     bar.children[2].value = doing.progress;
-    canvas.hidden = !found;
+    hide(canvas, !found);
     const rows = read.rows(world, "t"), columns = found ? read.rows(world, found.side) : [];
     const last = found ? source(found.matrix[found.matrix.length - 1]) : null;
     const said = last && Number.isFinite(last.share) ? msg`Of what moves the newest prediction, ${Math.round(last.share * 100)}% comes from row ${last.at} ${shown(columns[last.at]?.token ?? "")}.` : "";

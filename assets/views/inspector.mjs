@@ -1,7 +1,7 @@
 // @ts-check
 /** What one tensor is: its contract and its formula, and the way to any other tensor of the model. */
 
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { askToEdit } from "../lib/inspect/editing.mjs";
 import * as about from "../lib/inspect/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
@@ -93,7 +93,7 @@ export default {
     text(button.firstElementChild, counted(world.schema?.taps.length ?? 0, "All {0} tensor", "All {0} tensors"));
     set(button, "aria-expanded", String(!panel.hidden));
     button.onclick = () => {
-      panel.hidden = !panel.hidden;
+      hide(panel, !panel.hidden);
       set(button, "aria-expanded", String(!panel.hidden));
       drawTree(panel, world, context, true);
     };

@@ -3,7 +3,7 @@
 
 import { arithmetic, mixtureError, product, vectorAt } from "../lib/inspect/arithmetic.mjs";
 import * as draw from "../lib/canvas.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { shownPath, tapAt } from "../lib/inspect/inspected.mjs";
 import { counted, msg, parts } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
@@ -133,7 +133,7 @@ function table(element, world, found) {
     set(tr, "title", { open: null, padded: msg`padding`, user: msg`hidden by you`, model: msg`hidden by the mask program` }[l.state]);
   });
   const [others, sum] = foot.children;
-  others.hidden = !found.others.count;
+  hide(others, !found.others.count);
   text(others.children[0], counted(found.others.count, "{0} other key", "{0} other keys"));
   [found.others.exp, found.others.weight].forEach((value, i) => text(others.children[i + 1], figure(value)));
   [found.sum.exp, found.sum.weight].forEach((value, i) => text(sum.children[i + 1], figure(value)));

@@ -2,7 +2,7 @@
 /** Under RoPE: how far each pair of places turns the shown query and key, and the loss beyond the trained rows under each scaling. */
 
 import * as draw from "../lib/canvas.mjs";
-import { h, set, text } from "../lib/dom.mjs";
+import { h, hide, set, text } from "../lib/dom.mjs";
 import { shownPath } from "../lib/inspect/inspected.mjs";
 import { dials, ratesOf, short, spread, turning } from "../lib/inspect/rotating.mjs";
 import { beyond, curves } from "../lib/inspect/beyond.mjs";
@@ -58,9 +58,9 @@ export default {
     text(second.lastElementChild, found ? msg`measure again` : msg`measure`);
     second.lastElementChild.onclick = doing.start;
     second.lastElementChild.disabled = doing.running || world.role !== "writer";
-    progress.hidden = !doing.running;
+    hide(progress, !doing.running);
     progress.value = doing.progress;
-    chart.hidden = !found;
+    hide(chart, !found);
     text(said, found ? beyond(found, world.opened?.scenario?.config?.scaling) : msg`The same weights on longer examples, under each scaling: loss by row.`);
     if (found) set(chart, "aria-label", beyond(found, world.opened?.scenario?.config?.scaling));
     return () => {

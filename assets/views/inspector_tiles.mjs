@@ -3,7 +3,7 @@
  * itself goes tile by tile, they are its own. */
 
 import * as draw from "../lib/canvas.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { shownPath } from "../lib/inspect/inspected.mjs";
 import { msg } from "../lib/language.mjs";
 import { measureWhenIdle } from "../lib/run/measuring.mjs";
@@ -111,9 +111,9 @@ export default {
     const args = read.phase(world) === "train" ? null : asked(world, tile);
     const found = measured(world, args);
     const doing = args ? measureWhenIdle(world, context, NAME, args, !found, true) : null;
-    bar.lastElementChild.hidden = !!found || !doing || doing.running;
+    hide(bar.lastElementChild, !!found || !doing || doing.running);
     bar.lastElementChild.onclick = doing?.start ?? null;
-    bar.hidden = !!mine && bar.lastElementChild.hidden;
+    hide(bar, !!mine && bar.lastElementChild.hidden);
     const at = read.relation(world);
     const keys = at ? read.rows(world, at.info.key).filter((r) => r.state !== "unknown") : [];
     /** @type {After[]} */

@@ -1,7 +1,7 @@
 // @ts-check
 /** In training: which rows pushed the chosen parameter, measured on demand, and what the update does next. */
 
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { clipping, groups, normSoFar } from "../lib/training/gradients.mjs";
 import { norm } from "../lib/inspect/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
@@ -66,7 +66,7 @@ export default {
 
   draw(element, world, context) {
     const [pushed, next] = /** @type {any} */ (element.children);
-    pushed.hidden = !parameter(world);
+    hide(pushed, !parameter(world));
     if (!pushed.hidden) rows(pushed, world, context);
     comesNext(next, world);
   },
@@ -98,15 +98,15 @@ function rows(part, world, context) {
     if (tr.children[1].firstElementChild.style.width !== width) tr.children[1].firstElementChild.style.width = width;
     text(tr.children[2], Number.isNaN(l.norm) && !found ? "–" : norm(l.norm));
   });
-  foot.hidden = !found;
+  hide(foot, !found);
   text(foot.firstElementChild.firstElementChild, others ? counted(others, "{0} other row, and the other sequences", "{0} other rows, and the other sequences") : msg`the other sequences together`);
   text(foot.firstElementChild.lastElementChild, found ? norm(number(found.others)) : "");
   const [button, bar] = measure.children;
-  measure.hidden = !!found || !ready;
+  hide(measure, !!found || !ready);
   text(button, doing.running ? msg`Cancel` : msg`Measure`);
   button.onclick = doing.running ? () => context.send({ kind: "cancel" }) : doing.start;
   set(button, "disabled", world.role !== "writer");
-  bar.hidden = !doing.running;
+  hide(bar, !doing.running);
   set(bar, "value", doing.progress);
   text(note, explained(found, ready));
 }

@@ -2,7 +2,7 @@
 /** The values of the chosen tensor by its axes: a strip, a matrix, or a picture for each panel; every value can be asked. */
 
 import * as draw from "../lib/canvas.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import * as about from "../lib/inspect/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
@@ -206,7 +206,7 @@ function paint(pictures, world, state, tap, now, all, scale) {
   const columns = `repeat(${box.across}, minmax(0, 1fr))`;
   if (pictures.style.gridTemplateColumns !== columns) pictures.style.gridTemplateColumns = columns;
   list(pictures, all, (_, i) => i, () => h("figure", null, h("figcaption", { class: "note" }), h("canvas", { "aria-hidden": "true" })), (node, _, i) => {
-    node.firstElementChild.hidden = !now.panels;
+    hide(node.firstElementChild, !now.panels);
     if (now.panels) text(node.firstElementChild, `${axisName(now.panels.axis)} ${countedFrom(now.panels.axis) + i}`);
   });
   state.geometry = all.map((m, i) => {

@@ -3,7 +3,7 @@
  * that stands there now. */
 
 import * as draw from "../lib/canvas.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { reserved } from "../lib/read/ribbons.mjs";
 import * as read from "../lib/reads.mjs";
@@ -99,10 +99,10 @@ function head(head, world, context, kernel) {
   choose(shows, world, context);
   const at = kernel ? channelOf(world, kernel) : 0;
   text(sub, kernel ? msg`channel ${at} of ${kernel.channels}, by lag; the same at every row` : "");
-  channels.hidden = !kernel;
+  hide(channels, !kernel);
   [-1, 1].forEach((way, i) => (channels.children[i].onclick = () => kernel && context.look({ head: (at + way + kernel.channels) % kernel.channels, lock: null, layout: {} })));
   const all = kernels(world);
-  layers.hidden = all.length < 2;
+  hide(layers, all.length < 2);
   list(layers, layers.hidden ? [] : all, (k) => k.path, () => h("button", { type: "button" }), (button, k, i) => {
     text(button, k.name);
     set(button, "aria-pressed", String(k === all[Math.min(world.look.layer, all.length - 1)]));

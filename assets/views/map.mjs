@@ -1,7 +1,7 @@
 // @ts-check
 /** Who may read, how much is read: the visibility editor and the weights in one map, with every layer and head beside it. */
 
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { drawGold, gold, goldCell } from "../lib/map/gold.mjs";
 import { drawMaskbar, maskbar, maskPanel } from "../lib/map/maskbar.mjs";
@@ -177,12 +177,12 @@ function values(world, first = 0) {
  * @param {Stage} stage @param {World} world @param {Mode} mode @returns {[Pane, ReturnType<typeof values>][]} */
 function sights(stage, world, mode) {
   const both = mode === "pair" ? pair(world) : null;
-  stage.other.element.hidden = !both;
+  hide(stage.other.element, !both);
   stage.map.world = world;
   stage.map.own = true;
   stage.other.own = false;
-  stage.map.caption.hidden = mode === "plain";
-  stage.other.caption.hidden = false;
+  hide(stage.map.caption, mode === "plain");
+  hide(stage.other.caption, false);
   if (!both) return [[stage.map, values(world)]];
   return both.map((request, i) => {
     const pane = i ? stage.other : stage.map;
@@ -244,7 +244,7 @@ function controls(element, stage, world, context) {
   const at = read.relation(world);
   const relations = world.opened?.relations ?? [];
   const all = [...relations, ...(besideReads(world) ? [null] : [])];
-  stage.part("relations").hidden = all.length < 2;
+  hide(stage.part("relations"), all.length < 2);
   list(stage.part("relations"), all, (/** @type {any} */ r) => r?.name ?? "", () => h("button", { type: "button" }), (button, r) => {
     if (!r) return toStates(button, context);
     text(button, r.name.replaceAll("_", " "));
@@ -267,8 +267,8 @@ function drawSide(stage, world, context, mode, redraw) {
   const special = !!pair(world) || isLarge(world);
   const side = stage.part("side");
   const edits = world.look.editing && world.role === "writer";
-  side.hidden = !special || edits;
-  stage.part("zoom").hidden = edits || mode === "pair";
+  hide(side, !special || edits);
+  hide(stage.part("zoom"), edits || mode === "pair");
   const head = `L${(read.relation(world)?.layer ?? 0) + 1} H${(read.relation(world)?.head ?? 0) + 1}`;
   [pair(world) ? msg`side by side` : msg`overview`, msg`heads: ${head}`].forEach((said, i) => {
     text(side.children[i], said);
@@ -281,9 +281,9 @@ function drawSide(stage, world, context, mode, redraw) {
   const mask = read.relation(world)?.info.masks[read.relation(world)?.layer ?? 0];
   form(stage, "off", !!mask && (!["full", "causal", "prefix", "source_target"].includes(mask.program) || mask.every > 1));
   form(stage, "set", !!edited(world));
-  stage.part("minis").hidden = mode !== "plain";
-  stage.part("hops").hidden = read.relation(world)?.info.query !== "r";
-  stage.overview.element.hidden = mode !== "large";
+  hide(stage.part("minis"), mode !== "plain");
+  hide(stage.part("hops"), read.relation(world)?.info.query !== "r");
+  hide(stage.overview.element, mode !== "large");
   stage.overview.forget();
   if (mode === "plain") drawMinis(stage.part("minis"), world, context, world.values("map", 2), binOf(world), weightScale(world, stage.fitted));
 }

@@ -3,7 +3,7 @@
 
 import { writes } from "../lib/answers.mjs";
 import * as draw from "../lib/canvas.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { banks, cacheBeside, fixedState, held, shelves, total, work } from "../lib/states/kept.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { reserve } from "../lib/map/maps.mjs";
@@ -58,7 +58,7 @@ function head(element, world, sum, all) {
   text(note.children[2], msg` now; `);
   text(note.children[3], `+${bytes(sum.perRow)}`);
   text(note.children[5], requests > 1 ? msg` with one more token of each of ${requests} requests` : msg` with one more token`);
-  note.hidden = !all.length;
+  hide(note, !all.length);
 }
 
 /** In training: what an update holds for its backward pass, by operation.
@@ -68,7 +68,7 @@ function update(element, world) {
   const sum = all.reduce((n, op) => n + op.bytes, 0);
   const [, sub, , note] = /** @type {any} */ (element.firstElementChild).children;
   text(sub, sum ? msg`${bytes(sum)} of recorded values, held until the backward pass has used them` : msg`nothing yet`);
-  note.hidden = true;
+  hide(note, true);
   list(/** @type {any} */ (element.children[1]), all.filter((op) => op.bytes).map((op) => ({ ...op, key: op.op })), (op) => op.key, () => h("p", { class: "held" }, h("span"), h("i"), h("span", { class: "mono" })), (line, op) => {
     text(line.children[0], opName(op.op, severalStacks(all.map((o) => o.op))));
     line.children[1].style.setProperty("--part", String(op.bytes / Math.max(...all.map((o) => o.bytes))));
@@ -200,7 +200,7 @@ function line(element, world, sum) {
   const limit = reserve(rows + 4, 12);
   const at = (/** @type {number} */ n) => Math.max(0, sum.now + (n - rows) * sum.perRow);
   text(element.firstElementChild.children[1], !sum.perRow ? msg`it does not grow` : msg`${bytes(at(limit))} at row ${limit - 1}`);
-  element.firstElementChild.lastElementChild.hidden = !sum.perRow;
+  hide(element.firstElementChild.lastElementChild, !sum.perRow);
   const canvas = element.lastElementChild;
   const cache = cacheBeside(world);
   const beside = fixed ? msg`a state of ${fixed.layers} × ${fixed.width} floats would stay at ${bytes(fixed.bytes)}` : cache ? msg`a cache of ${cache.layers} × ${cache.width} keys and values would grow by ${bytes(cache.perRow)} a row` : "";

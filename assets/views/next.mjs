@@ -5,7 +5,7 @@
 import * as beam from "../lib/next/beams.mjs";
 import { label, objective, title, writes } from "../lib/answers.mjs";
 import * as say from "../lib/next/candidates.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { drawPolicybar, policybar } from "../lib/next/policybar.mjs";
 import * as read from "../lib/reads.mjs";
@@ -88,11 +88,11 @@ export default {
     set(element, "data-edited", view?.unedited?.logits ? "" : null);
     text(head.lastElementChild.firstElementChild, say.policyName(how));
     set(head.lastElementChild, "aria-expanded", String(state.open));
-    policy.hidden = !state.open;
-    total.hidden = state.open;
+    hide(policy, !state.open);
+    hide(total, state.open);
     set(total, "data-later", read.phase(world) === "prefill" && writes(world) ? "" : null); // nothing is written there, but its place is kept
-    hint.hidden = state.open || (read.requestCount(world) > 1 && !beam.searches(world));
-    total.querySelector(".tree").hidden = !beam.searches(world) || world.look.tree;
+    hide(hint, state.open || (read.requestCount(world) > 1 && !beam.searches(world)));
+    hide(total.querySelector(".tree"), !beam.searches(world) || world.look.tree);
     if (state.open && writes(world)) drawPolicybar(policy.firstElementChild, how, words.length, able, say.kept(all, how));
     requests(blocks, world, context, state, how);
     rest(find, all, rowsOf(read.requestCount(world)), state);
@@ -103,7 +103,7 @@ export default {
     const seen = `${world.moved?.at} ${read.request(world)}`;
     if (seen === state.seen) return;
     state.seen = seen;
-    return () => void (total.lastElementChild.lastElementChild.scrollLeft = 1e6); // the newest factors and the sum
+    queueMicrotask(() => void (total.lastElementChild.lastElementChild.scrollLeft = 1e6)); // the newest factors and the sum, when all is drawn: it lays the page out
   },
 };
 
@@ -112,10 +112,10 @@ function said(element, world, view) {
   const [output, line] = element.children;
   text(output.children[0], objective(world) === "ctc" ? msg`Collapsed` : msg`Says`);
   text(output.children[1], view?.output?.map(shown).join(" ") ?? "");
-  output.children[2].hidden = true;
+  hide(output.children[2], true);
   text(output.children[3], "");
   set(output, "title", objective(world) === "ctc" ? msg`The most probable label of each frame, repetitions taken together and blanks left out` : null);
-  line.hidden = objective(world) === "masked"; // what is right is not typed there
+  hide(line, objective(world) === "masked"); // what is right is not typed there
   text(line.firstElementChild, msg`label`);
   text(line.lastElementChild, label(world, read.request(world)) || "–");
   set(line, "title", msg`What is right, where it is known`);
@@ -170,7 +170,7 @@ const block = () => h("div", { class: "block" }, h("button", { class: "link othe
 
 /** @param {any} head @param {any} view @param {number} i @param {number} count of requests @param {boolean} alone it stands for its candidates @param {() => void} look */
 function blockHead(head, view, i, count, alone, look) {
-  head.hidden = count < 2;
+  hide(head, count < 2);
   const lead = read.choice(view);
   const row = view.decision_row;
   const from = row === null ? "" : `${row} ${shown((view.output ? view.source : view.target)?.[row]?.token ?? "")}`;
@@ -185,7 +185,7 @@ function blockHead(head, view, i, count, alone, look) {
 
 /** What the padding after a shorter prompt would say. @param {any} element @param {any} view */
 function unused(element, view) {
-  element.hidden = !view.unused;
+  hide(element, !view.unused);
   if (view.unused) text(element, msg`Its physical last row, <pad>, would say ${shown(view.unused.token)} ${probability(view.unused.probability)} ◉: never used.`);
 }
 
@@ -249,10 +249,10 @@ function output(element, view) {
   const found = say.whole(view);
   text(said.children[0], msg`Output`);
   text(said.children[1], found.value);
-  said.children[2].hidden = !found.value;
+  hide(said.children[2], !found.value);
   text(said.children[3], found.unedited ? msg`unedited ${found.unedited}` : found.brief);
   set(said, "title", msg`Probability of all that was decided, at temperature 1: ${found.covers}`);
-  line.hidden = false;
+  hide(line, false);
   text(line.firstElementChild, msg`log p`);
   text(line.lastElementChild, say.factorTail(view, FACTORS) || "–");
   set(line, "title", say.factorLine(view));

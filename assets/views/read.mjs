@@ -3,7 +3,7 @@
  * requests that read themselves: a strip for each, and which row of it decides. */
 
 import * as draw from "../lib/canvas.mjs";
-import { h, list, set } from "../lib/dom.mjs";
+import { h, hide, list, set } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { minimap, minimapName, overview } from "../lib/draw/minimap.mjs";
 import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
@@ -70,7 +70,7 @@ export default {
  * @param {HTMLElement} element @param {World} world @param {Context} context */
 export function tabs(element, world, context) {
   const count = read.requestCount(world);
-  element.hidden = count < 2 || pass.shownFor(world);
+  hide(element, count < 2 || pass.shownFor(world));
   list(element, Array.from({ length: element.hidden ? 0 : count }), (_, i) => i, (_, i) => h("button", { type: "button" }, requestName(i)), (button, _, i) => {
     set(button, "aria-pressed", String(i === read.request(world)));
     set(button, "aria-label", msg`Look at request ${requestName(i)}`);
@@ -82,7 +82,7 @@ export function tabs(element, world, context) {
  * @param {HTMLElement} element @param {World} world @param {Context} context */
 function widths(element, world, context) {
   const at = read.relation(world);
-  element.hidden = !at || pass.shownFor(world) || !read.tapsOf(world, at.info, at.layer).value;
+  hide(element, !at || pass.shownFor(world) || !read.tapsOf(world, at.info, at.layer).value);
   for (const button of /** @type {any} */ (element.children)) {
     set(button, "aria-pressed", String(world.look.ribbon === button.dataset.value));
     button.onclick = () => context.look({ ribbon: button.dataset.value });

@@ -2,7 +2,7 @@
 /** How probable a text is that a person gives: log p of each token, teacher-forced, and of <eos>; their sum. Measured when asked for. */
 
 import { writes } from "../lib/answers.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { ofRequest } from "../lib/map/gold.mjs";
 import * as read from "../lib/reads.mjs";
@@ -74,16 +74,16 @@ export default {
     set(form.elements[0], "placeholder", gold || msg`a text of the target`);
     for (const control of form.elements) set(control, "disabled", !able || own.running);
     text(problem, own.problem);
-    problem.hidden = !own.problem;
+    hide(problem, !own.problem);
     const result = own.asked === depends(world) && !own.running ? world.analysis[NAME]?.result : null;
     factors(ul, result ? tokens(result, world.opened.vocabulary.target) : []);
-    unknown.hidden = !result?.unknown.length;
+    hide(unknown, !result?.unknown.length);
     text(unknown, result ? unknownWords(result.unknown) : "");
-    line.hidden = !result;
+    hide(line, !result);
     text(line.firstElementChild, result ? msg`${figure(number(result.total), 2)} nats` : "");
     text(line.lastElementChild, result ? sum(result) : "");
     text(hint.firstElementChild, result ? "" : asks(world));
-    hint.lastElementChild.hidden = !result;
+    hide(hint.lastElementChild, !result);
     set(hint.lastElementChild, "disabled", !able);
     hint.lastElementChild.onclick = () => void walked(result, context);
   },

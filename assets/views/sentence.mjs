@@ -1,7 +1,7 @@
 // @ts-check
 /** One sentence: what just happened, read from the recording; and every state that the page can be in. Under it one small line more. */
 
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { reading, training } from "../lib/told/happened.mjs";
 import { held } from "../lib/states/kept.mjs";
 import { counted, msg } from "../lib/language.mjs";
@@ -167,7 +167,7 @@ export default {
 
 /** @param {any} element @param {Action | null} action @param {World} world @param {Context} context */
 function button(element, action, world, context) {
-  element.hidden = !action;
+  hide(element, !action);
   if (!action) return;
   text(element, action.name);
   set(element, "data-act", action.act ?? null);

@@ -2,7 +2,7 @@
 /** What the state holds: its tapes over time, unit by unit, with the gates that made them and how much each step passes on. */
 
 import * as draw from "../lib/canvas.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { measureWhenIdle } from "../lib/run/measuring.mjs";
 import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
@@ -132,7 +132,7 @@ const ready = (world) => read.phase(world) !== "train" || world.moved?.stages.so
 /** @param {any} head @param {Stage} stage @param {World} world @param {Context} context @param {() => void} again */
 function head(head, stage, world, context, again) {
   const [title, sub, , shows, channels, units, owners, layers, reads] = head.children;
-  reads.hidden = tapes.alone(world);
+  hide(reads, tapes.alone(world));
   reads.onclick = () => context.look({ states: "", path: null });
   const group = tapes.shown(world);
   const s = stage.strips;
@@ -143,9 +143,9 @@ function head(head, stage, world, context, again) {
   const which = channel.count ? msg`channel ${channel.at} of ${channel.count}` : "";
   text(sub, [which, range, all.length > 1 ? "" : group?.name].filter(Boolean).join(", "));
   choose(shows, world, context);
-  channels.hidden = !channel.count;
+  hide(channels, !channel.count);
   [-1, 1].forEach((way, i) => (channels.children[i].onclick = () => context.look({ head: (channel.at + way + channel.count) % channel.count, lock: null, layout: {} })));
-  units.hidden = !s || s.units >= s.width;
+  hide(units, !s || s.units >= s.width);
   [-1, 1].forEach((way, i) => {
     units.children[i].disabled = !s || (way < 0 ? s.first === 0 : s.first + s.units >= s.width);
     units.children[i].onclick = () => {
@@ -153,12 +153,12 @@ function head(head, stage, world, context, again) {
       again();
     };
   });
-  owners.hidden = !["s", "t"].every((of) => tapes.groups(world).some((g) => g.owner === of));
+  hide(owners, !["s", "t"].every((of) => tapes.groups(world).some((g) => g.owner === of)));
   for (const button of owners.children) {
     set(button, "aria-pressed", String(button.dataset.value === tapes.owner(world)));
     button.onclick = () => context.look({ [tapes.alone(world) ? "relation" : "states"]: button.dataset.value, lock: null, path: null, layout: {} });
   }
-  layers.hidden = all.length < 2;
+  hide(layers, all.length < 2);
   list(layers, layers.hidden ? [] : all, (g) => g.scope, () => h("button", { type: "button" }), (button, g, i) => {
     text(button, g.name);
     set(button, "aria-pressed", String(g === group));
@@ -184,13 +184,13 @@ function scales(line, stage, world, context, again) {
   const end = Number(stage.most.toPrecision(2));
   text(div.children[0], group?.channel ? "−" : `−${end}`);
   text(div.children[2], group?.channel ? msg`+ each strip to its own largest` : `+${end} ${signed.map((t) => t.letter).join(" ")}`);
-  div.lastElementChild.hidden = !!group?.channel;
+  hide(div.lastElementChild, !!group?.channel);
   div.lastElementChild.onclick = () => {
     stage.most = largest(stage, signed);
     again();
   };
-  seq.hidden = !group?.tapes.some((t) => t.gate);
-  carried.hidden = !group?.tapes.some((t) => t.carried);
+  hide(seq, !group?.tapes.some((t) => t.gate));
+  hide(carried, !group?.tapes.some((t) => t.carried));
   norms(measured, stage, world, context, group);
 }
 
@@ -206,7 +206,7 @@ function largest({ strips: s }, signed) {
 /** Measures the norms by itself where they are few, else when it is asked to. @param {any} element @param {Stage} stage @param {World} world @param {Context} context @param {tapes.Group | null} group */
 function norms(element, stage, world, context, group) {
   const [said, button] = element.children;
-  element.hidden = !stage.strips?.carries;
+  hide(element, !stage.strips?.carries);
   if (element.hidden || !group) return;
   const rows = read.rows(world, group.owner).filter((_, t) => tapes.computed(world, group, t)).length;
   const since = world.look.lock && tapes.owner(world) === group.owner ? world.look.lock.row : null;
@@ -214,7 +214,7 @@ function norms(element, stage, world, context, group) {
   const args = { request: read.request(world), ...(since === null ? {} : { since }) };
   const doing = measureWhenIdle(world, context, "state_jacobian", args, wanted, rows * (stage.strips?.width ?? 0) <= SMALL);
   text(said, doing.running ? msg`∇ measuring, ${Math.round(doing.progress * 100)} %` : wanted ? "" : since === null ? msg`∇ spectral norm` : msg`∇ dashed: since row ${since}`);
-  button.hidden = !doing.running && !wanted;
+  hide(button, !doing.running && !wanted);
   text(button, doing.running ? msg`Cancel` : msg`Measure ∇`);
   set(button, "disabled", world.role !== "writer");
   button.onclick = () => (doing.running ? context.send({ kind: "cancel" }) : doing.start());

@@ -4,7 +4,7 @@
 
 import { laid, NOTHING_HELD, placesFor, settle, stages, steps, timed, underEachOther } from "../lib/deck/blocks.mjs";
 import { boxOf } from "../lib/canvas.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { alternatives, line, lineCount, pass, path } from "../lib/deck/moments.mjs";
 import { callName, lookAt, lookAway, operations, seen } from "../lib/deck/ops.mjs";
@@ -161,7 +161,7 @@ const dot = (name) => h("button", { class: name, type: "button", tabindex: -1, o
 /** The dot that sets or removes a stop.
  * @param {any} button @param {PlayStop | null} stop @param {World} world @param {Context} context */
 function stopper(button, stop, world, context) {
-  button.hidden = !stop;
+  hide(button, !stop);
   if (!stop) return;
   const is = has(world.look.stops, stop);
   const name = is ? msg`Do not stop ${label(world, stop)}` : msg`Stop ${label(world, stop)}`;
@@ -178,8 +178,8 @@ function drawForks(forks, b, world, context) {
   const [one, more] = forks.children;
   const next = b.others.find((n) => n.id > (b.node ?? -1)) ?? b.others[0];
   const way = b.earlier ?? next?.id ?? null;
-  one.hidden = way === null;
-  more.hidden = b.others.length < 2 || b.earlier !== null;
+  hide(one, way === null);
+  hide(more, b.others.length < 2 || b.earlier !== null);
   if (way === null) return;
   const name = b.earlier !== null ? msg`Go back to what was read before this` : msg`Go to the branch ${named(next)}, instead of ${b.token || b.title}`;
   text(one, b.earlier !== null ? msg`‹ earlier` : named(next));

@@ -4,7 +4,7 @@
 
 import { writes } from "../lib/answers.mjs";
 import { small, tickText } from "../lib/training/curves.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { clipping, depths, extremes, groups, normSoFar, powers, reached, share, widened } from "../lib/training/gradients.mjs";
 import { msg } from "../lib/language.mjs";
 import { numbered } from "../lib/map/maps.mjs";
@@ -95,8 +95,8 @@ function choices(element, own, world, context, pane, again) {
   for (const group of /** @type {any} */ (element.querySelectorAll("[data-choice]"))) {
     const name = group.dataset.choice;
     if (name === "owner") {
-      group.hidden = !source || !writes(world);
-      group.parentElement.children[1].hidden = !group.hidden; // there is no room for both
+      hide(group, !source || !writes(world));
+      hide(group.parentElement.children[1], !group.hidden); // there is no room for both
     }
     for (const button of group.children) {
       const { value } = button.dataset;
@@ -199,7 +199,7 @@ const names = ({ rows, padded }) => numbered(rows.map((r) => shown(r.token)), 0,
 function scoreMap(own, world, context) {
   const at = read.relation(world);
   const { element, panel: p } = own.panels.score;
-  element.hidden = !at; // nothing is read by scores
+  hide(element, !at); // nothing is read by scores
   if (!at) return;
   pick(/** @type {any} */ (element.querySelector("select")), world, at, context);
   const [queries, keys] = [real(world, at.info.query), real(world, at.info.key)];

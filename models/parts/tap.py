@@ -84,18 +84,30 @@ class TapeFull(MemoryError):
 class Tape:
     """What one pass recorded: values by path, and after a backward pass the gradients of those that have one.
 
-    Gradients stand in the order in which the backward pass reached them. `room`: how many bytes of values it may still take.
+    `room`: how many bytes of values it may still take.
     """
 
     records: dict[str, Record] = field(default_factory=dict)
-    gradients: dict[str, Tensor] = field(default_factory=dict)
+    reached: dict[str, Tensor] = field(default_factory=dict)  # see `gradients`; of a loop, one step until they are asked for
     sizes: dict[str, int] = field(default_factory=dict)
     room: float = math.inf
     _shapes: dict[str, torch.Size] = field(default_factory=dict)
     _loops: dict[str, dict[int, Record]] = field(default_factory=dict)
     _loop_axes: dict[str, str] = field(default_factory=dict)
     _loop_places: dict[str, int] = field(default_factory=dict)  # values outside loops before its first step
-    _gradient_steps: dict[str, tuple[Tensor, ...]] = field(default_factory=dict)  # the steps of a loop's gradient, as views of it
+    _gradient_steps: dict[str, tuple[str, dict[int, Tensor]]] = field(default_factory=dict)  # a loop's axis and its steps
+
+    @property
+    def gradients(self) -> dict[str, Tensor]:
+        """By path, in the order in which the backward pass reached them. Those of loops are stacked when they are asked for: one
+        copy of all steps costs a fraction of a copy of each."""
+        while self._gradient_steps:
+            path, (axis, steps) = self._gradient_steps.popitem()
+            at = self.records[path].axes.index(axis)
+            nothing = torch.zeros_like(self.reached[path])  # of a step that nothing depends on
+            every = range(self.records[path].value.shape[at])
+            self.reached[path] = torch.stack([steps.get(i, nothing) for i in every], at)
+        return self.reached
 
     def finish(self) -> Tape:
         """Stack the steps of every loop into one value each; to be called when the forward pass ends, before a backward pass.
@@ -143,16 +155,15 @@ class Tape:
     def keep_gradient(self, path: str, step: Step | None, gradient: Tensor) -> None:
         """The gradient of one recorded value, or of one step of it."""
         if step is None:
-            self.gradients[path] = gradient.detach()
+            self.reached[path] = gradient.detach()
             return
-        places = self._gradient_steps.get(path)
-        if places is None:
-            record = self.records.get(path)
-            if record is None:
+        steps = self._gradient_steps.get(path)
+        if steps is None:
+            if path not in self.records:
                 raise RuntimeError(f"{path} was tapped in a loop; finish the tape before the backward pass")
-            whole = self.gradients[path] = torch.zeros_like(record.value)
-            places = self._gradient_steps[path] = whole.unbind(record.axes.index(step[0]))
-        places[step[1]].copy_(gradient)
+            steps = self._gradient_steps[path] = (step[0], {})
+            self.reached[path] = gradient
+        steps[1][step[1]] = gradient
 
 
 class Recorder:
@@ -204,9 +215,11 @@ class Recorder:
         if step is None:
             tape.records[path] = record
         else:
-            if path not in tape._loops:
-                tape._loops[path], tape._loop_axes[path], tape._loop_places[path] = {}, step[0], len(tape.records)
-            tape._loops[path][step[1]] = record
+            steps = tape._loops.get(path)
+            if steps is None:
+                steps = tape._loops[path] = {}
+                tape._loop_axes[path], tape._loop_places[path] = step[0], len(tape.records)
+            steps[step[1]] = record
         if self._gradients and value.requires_grad:
             value.register_hook(partial(tape.keep_gradient, path, step))
 

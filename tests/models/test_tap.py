@@ -188,3 +188,21 @@ def test_a_tape_of_a_loop_stands_where_its_first_step_was_tapped() -> None:
         (tap / "cell").at("t", step)("state", torch.zeros(1, 3), "b n", "state")
     tap("last", torch.zeros(1), "b")
     assert list(tape.finish().records) == ["first", "cell.gate", "cell.state", "last"]
+
+
+def test_a_value_that_is_tapped_twice_keeps_its_gradient_under_both_names() -> None:
+    recorder, x = Recorder(gradients=True), torch.ones(2, requires_grad=True)
+    y = recorder("b", recorder("a", x * 3, "d"), "d")
+    seen = list[float]()
+    y.register_hook(lambda gradient: seen.append(float(gradient.sum())))
+    (y * 2).sum().backward()
+    assert [g.tolist() for g in recorder.tape.gradients.values()] == [[2.0, 2.0], [2.0, 2.0]]
+    assert seen == [4.0]  # whoever else listens still does
+
+
+def test_a_step_that_nothing_depends_on_has_a_gradient_of_zero() -> None:
+    recorder, x = Recorder(gradients=True), torch.ones(1, 1, requires_grad=True)
+    steps = [recorder.at("t", t)("x", x * (t + 1), "b n") for t in range(3)]
+    tape = recorder.tape.finish()
+    (steps[0] + steps[2]).sum().backward()
+    assert tape.gradients["x"].flatten().tolist() == [1.0, 0.0, 1.0]

@@ -2,7 +2,7 @@
 /** What opens under the timeline: the list of stops with a form for another, and the tree of lines. */
 
 import { css, fit } from "../canvas.mjs";
-import { h, list, set, text } from "../dom.mjs";
+import { h, hide, list, set, text } from "../dom.mjs";
 import { counted, msg } from "../language.mjs";
 import { lines } from "./moments.mjs";
 import { fits, keyOf, label, MOST, toggled, typedStop } from "./stops.mjs";
@@ -19,7 +19,7 @@ export function opener(name, content) {
   const sheet = h("section", { class: "sheet", id, hidden: true }, content);
   const open = (/** @type {boolean} */ is) => {
     if (sheet.hidden !== is) return;
-    sheet.hidden = !is;
+    hide(sheet, !is);
     set(button, "aria-expanded", String(is));
     sheet.dispatchEvent(new Event("box", { bubbles: true })); // draw what it shows
   };
@@ -49,7 +49,7 @@ export function stopsSheet(context, world) {
     const made = typedStop(world(), kind.value, value.value);
     const full = stops.length >= MOST ? msg`There are ${MOST} stops already; remove one first.` : "";
     text(problem, made.problem ?? full);
-    problem.hidden = !problem.textContent;
+    hide(problem, !problem.textContent);
     set(value, "aria-invalid", made.problem ? "true" : null);
     if (!made.stop || full) return;
     if (!stops.some((s) => keyOf(s) === keyOf(/** @type {any} */ (made.stop)))) context.look({ stops: [...stops, made.stop] });

@@ -4,7 +4,7 @@
  * The Edits view holds it; any other view asks for it with `askToEdit`: then it opens for what the page looks at.
  */
 
-import { h, list, set, text } from "../dom.mjs";
+import { h, hide, list, set, text } from "../dom.mjs";
 import * as lib from "./edits.mjs";
 import { msg } from "../language.mjs";
 import { parse } from "../numbers.mjs";
@@ -81,7 +81,7 @@ export class Editor {
     this.row.value = "";
     this.say("");
     this.does(action);
-    this.element.hidden = false;
+    hide(this.element, false);
     this.draw(world);
     this.element.scrollIntoView({ block: "nearest" });
     (action === "patch" ? this.donor : this.value).focus({ preventScroll: true });
@@ -98,7 +98,7 @@ export class Editor {
   }
 
   close() {
-    this.element.hidden = true;
+    hide(this.element, true);
     this.target = null;
   }
 
@@ -106,8 +106,8 @@ export class Editor {
   does(action) {
     this.action = action;
     for (const button of this.actions.children) set(button, "aria-pressed", String(button.dataset.action === action));
-    this.value.hidden = action === "patch";
-    this.patch.hidden = action !== "patch";
+    hide(this.value, action === "patch");
+    hide(this.patch, action !== "patch");
     this.patches();
     if (this.shown) this.element.scrollIntoView({ block: "nearest" });
   }
@@ -115,8 +115,8 @@ export class Editor {
   /** Own words are asked for only where no other donor is named. */
   patches() {
     const own = this.donor.value === "own";
-    this.source.hidden = !own || this.world?.opened?.vocabulary.source === null;
-    this.prefix.hidden = !own;
+    hide(this.source, !own || this.world?.opened?.vocabulary.source === null);
+    hide(this.prefix, !own);
   }
 
   /** @param {World} world */
@@ -140,7 +140,7 @@ export class Editor {
   /** @param {string} problem */
   say(problem) {
     text(this.problem, problem);
-    this.problem.hidden = !problem;
+    hide(this.problem, !problem);
   }
 
   /** What the form says, or the first thing that is wrong with it. @returns {{edit?: import("./edits.mjs").TapEdit, problem?: string}} */

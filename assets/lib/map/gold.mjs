@@ -1,7 +1,7 @@
 // @ts-check
 /** The gold alignment of a sentence beside what a read does: which cells are gold, and in how many rows the largest weight lies on one. Pure but for `drawGold`. */
 
-import { set, text } from "../dom.mjs";
+import { hide, set, text } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import * as read from "../reads.mjs";
 
@@ -60,7 +60,7 @@ export function agreement(of, weight, keys) {
  * @param {any} line @param {World} world @param {import("../types").Context} context @param {(row: number, key: number) => number} weight */
 export function drawGold(line, world, context, weight) {
   const found = gold(world);
-  line.hidden = !found;
+  hide(line, !found);
   if (!found) return;
   const [box, , said] = line.children;
   const { agree, of } = agreement(found, weight, read.rows(world, "s").length);

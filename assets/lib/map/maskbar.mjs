@@ -1,7 +1,7 @@
 // @ts-check
 /** The line over the map: what the mask is, or in edit mode the controls that set it. It keeps its place in both. */
 
-import { h, set, text } from "../dom.mjs";
+import { h, hide, set, text } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { block, change, maskSummary, painted, reset } from "./masks.mjs";
 import * as read from "../reads.mjs";
@@ -47,8 +47,8 @@ export function drawMaskbar(element, panel, world, context, seen) {
   const at = read.relation(world);
   const [said, controls] = element.children;
   const editing = world.look.editing && world.role === "writer";
-  said.hidden = editing;
-  controls.hidden = !editing;
+  hide(said, editing);
+  hide(controls, !editing);
   text(said, maskSummary(world));
   set(said, "title", said.textContent);
   if (!editing) panel.hidden = true;
@@ -69,7 +69,7 @@ export function drawMaskbar(element, panel, world, context, seen) {
 
 /** @param {any} panel @param {HTMLElement} more @param {{rows: string, keys: string}} seen */
 function open(panel, more, seen) {
-  panel.hidden = !panel.hidden;
+  hide(panel, !panel.hidden);
   set(more, "aria-expanded", String(!panel.hidden));
   if (panel.hidden) return more.focus();
   of(panel, "rows").lastElementChild.value = seen.rows;
@@ -86,7 +86,7 @@ function drawProgram(controls, mask, apply) {
   set(select, "title", program?.why);
   select.onchange = () => apply((m) => ({ ...m, program: select.value, parameter: starting(select.value, m) }));
   const [parameter, every, global] = ["parameter", "every", "global"].map((name) => of(controls, name));
-  parameter.hidden = !program?.letter;
+  hide(parameter, !program?.letter);
   text(parameter.firstElementChild, program?.letter ? `${program.letter} =` : "");
   number(parameter.lastElementChild, mask.parameter, program?.letter === "n" ? 1 : 0, (value) => apply((m) => ({ ...m, parameter: value })));
   number(every.lastElementChild, mask.every ?? 1, 1, (value) => apply((m) => ({ ...m, every: value })));

@@ -1,7 +1,7 @@
 // @ts-check
 /** The edge of a prefix on the map: a line that is dragged, or moved by the arrow keys, to give P another value. */
 
-import { h, set } from "../dom.mjs";
+import { h, hide, set } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { change } from "./masks.mjs";
 import * as read from "../reads.mjs";
@@ -91,7 +91,7 @@ export class Prefix {
     const p = this.dragged ?? this.now();
     const x = p === null ? -1 : (Math.min(p, this.most()) - window.column) * window.cellWidth - window.shiftX;
     const hidden = p === null || !this.pane.own || !world.look.editing || world.role !== "writer" || x < 0 || x > window.columns * window.cellWidth;
-    this.element.hidden = hidden;
+    hide(this.element, hidden);
     if (hidden || p === null) return;
     set(this.element, "style", `left: ${Math.round(window.left + x)}px; top: ${this.pane.pan.element.offsetTop + window.top - 14}px; height: ${Math.round(window.rows * window.cell) + 14}px`);
     set(this.element, "data-label", `P = ${p}`);

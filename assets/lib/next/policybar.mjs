@@ -1,7 +1,7 @@
 // @ts-check
 /** The controls of the policy: while one is dragged the distribution follows on the page; when it is let go it takes effect. */
 
-import { h, set, text } from "../dom.mjs";
+import { h, hide, set, text } from "../dom.mjs";
 import { counted, msg } from "../language.mjs";
 import { percent } from "../words.mjs";
 
@@ -69,7 +69,7 @@ export function drawPolicybar(bar, policy, vocabulary, able, kept) {
     set(input, "max", slider.high(vocabulary));
     const at = String(slider.at(policy, vocabulary));
     if (input.value !== at) input.value = at;
-    input.parentElement.hidden = (policy.kind === "beam") !== BEAM.has(name) && name !== "limit";
+    hide(input.parentElement, (policy.kind === "beam") !== BEAM.has(name) && name !== "limit");
     set(input, "disabled", !able || (policy.kind === "greedy" && name.startsWith("top")));
     set(input, "aria-valuetext", slider.said(policy));
     text(input.nextElementSibling, slider.said(policy));

@@ -2,7 +2,7 @@
 /** Three hints for the first minute, one after the other: each with a number that also stands at what it speaks of. What was done gives
  * way to the next; dismissed they never come again by themselves. */
 
-import { h, set } from "../dom.mjs";
+import { h, hide, set } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { alone } from "../states/tapes.mjs";
 
@@ -28,13 +28,16 @@ export class Hints {
     /** What the run was when the hints appeared: what differs later was done. @type {any[] | null} */
     this.first = null;
     this.begun = false;
-    store.listen((parts) => parts.some((p) => p === "moved" || p === "opened") && this.changed());
+    /** Which hint is marked, and whether one follows. */
+    this.marked = "";
+    store.listen((parts) => parts.some((p) => p === "moved" || p === "opened") && this.changed(parts.includes("opened")));
     this.changed();
   }
 
-  /** On a first visit they appear once a run is there. */
-  changed() {
+  /** On a first visit they appear once a run is there. @param {boolean} [anew] the page may have other places now */
+  changed(anew = false) {
     const { world } = this.store;
+    if (anew) this.marked = "";
     if (this.first) return this.cross();
     if (this.begun || !world.moved) return;
     this.begun = true;
@@ -46,14 +49,14 @@ export class Hints {
     this.first = done(this.store);
     for (const item of this.items) item.removeAttribute("data-done");
     this.mark(true);
-    this.place.hidden = false;
+    hide(this.place, false);
   }
 
   dismiss() {
     localStorage.setItem(KEY, "dismissed");
     this.first = null;
     this.mark(false);
-    this.place.hidden = true;
+    hide(this.place, true);
   }
 
   /** Go on to the next hint, though this one was not done. */
@@ -70,9 +73,11 @@ export class Hints {
   /** @param {boolean} on */
   mark(on) {
     const [now, then] = on ? this.left() : [];
-    this.next.hidden = then === undefined;
+    if (this.marked === `${now} ${then}`) return; // to look for their places costs more than a view
+    this.marked = `${now} ${then}`;
+    hide(this.next, then === undefined);
     HINTS.forEach(({ at }, i) => {
-      this.items[i].hidden = i !== now;
+      hide(this.items[i], i !== now);
       for (const element of document.querySelectorAll(at)) set(/** @type {HTMLElement} */ (element), "data-hint", i === now ? i + 1 : null);
     });
   }

@@ -2,7 +2,7 @@
 /** Views: load them, put each into its slot, watch what the shown ones want, and paint in an animation frame what changed. */
 
 import { forgetTheme } from "../canvas.mjs";
-import { h } from "../dom.mjs";
+import { h, hide } from "../dom.mjs";
 import { msg, named } from "../language.mjs";
 import { long } from "../reads.mjs";
 
@@ -128,7 +128,7 @@ export class Registry {
       const shown = due && (p.view.applies?.(this.store.world) ?? true);
       if (shown !== p.shown) p.dirty = true;
       p.shown = shown;
-      p.element.hidden = !shown;
+      hide(p.element, !shown);
       if (p.menu) p.menu.hidden = !shown;
     }
     this.asks = true;

@@ -1,7 +1,7 @@
 // @ts-check
 /** A row of tokens that a person edits: each is a chip; one at a time becomes an input. Text that is typed or pasted is split as the task does. */
 
-import { childrenAround, h, set, text as put } from "../dom.mjs";
+import { childrenAround, h, hide, set, text as put } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { pressed } from "./reorder.mjs";
 import { Suggest } from "./suggest.mjs";
@@ -164,7 +164,7 @@ export class Chips {
   }
 
   drawTools() {
-    this.tools.hidden = !this.editing;
+    hide(this.tools, !this.editing);
     if (!this.editing) return;
     const hold = (/** @type {Event} */ e) => e.preventDefault(); // a press here must not end the edit first
     const button = (/** @type {string} */ label, /** @type {() => void} */ onclick) => h("button", { class: "btn xs", type: "button", onmousedown: hold, onclick }, label);

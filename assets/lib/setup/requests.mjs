@@ -4,7 +4,7 @@
 import { Chips } from "./chips.mjs";
 import { Drawing } from "./drawing.mjs";
 import { objective, writes } from "../answers.mjs";
-import { h, set, text as put } from "../dom.mjs";
+import { h, hide, set, text as put } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { choice } from "../reads.mjs";
 import { nameOf, visible } from "./tokens.mjs";
@@ -64,7 +64,7 @@ export class Requests {
       if (numbers) field.drawing?.update(scenario.requests[i].features ?? [], numbers, off);
       field.source?.update(scenario.requests[i].source ?? [], vocabulary.source ?? null, off, largest_source - (this.task?.opening ? 1 : 0), specials?.source ?? undefined);
       field.target.update(scenario.requests[i].target, vocabulary.target ?? null, off, objective(world) === "class" ? 1 : largest_rows - 1, specials?.target, this.task?.tokenizer);
-      field.written.hidden = objective(world) === "masked";
+      hide(field.written, objective(world) === "masked");
     });
     set(this.add, "disabled", off || this.fields.length >= MOST);
   }

@@ -1,7 +1,7 @@
 // @ts-check
 /** A list of known words under the input of a token: it opens while one types, the arrow keys choose in it, Enter takes what is chosen. */
 
-import { h, set } from "../dom.mjs";
+import { h, hide, set } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { suggestions } from "./tokens.mjs";
 
@@ -38,12 +38,12 @@ export class Suggest {
     this.at = -1;
     this.list.replaceChildren(...this.words.map((word, i) =>
       h("li", { role: "option", id: `${this.list.id}-${i}`, dir: "auto", onmousedown: (/** @type {Event} */ e) => { e.preventDefault(); this.take(word); } }, word)));
-    this.list.hidden = !this.words.length;
+    hide(this.list, !this.words.length);
     this.tell();
   }
 
   close() {
-    this.list.hidden = true;
+    hide(this.list, true);
     this.at = -1;
     this.tell();
   }

@@ -1,7 +1,7 @@
 // @ts-check
 /** Kernels: what a row adds to a read by its distance alone. Found by their axes (the last is l, lags), never by a model's name. Pure. */
 
-import { h, set } from "../dom.mjs";
+import { h, hide, set } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import * as tapes from "./tapes.mjs";
 import { leaf } from "../words.mjs";
@@ -29,7 +29,7 @@ export const choice = () => h("div", { class: "seg", role: "group", "aria-label"
 
 /** @param {any} element of `choice` @param {World} world @param {Context} context */
 export function choose(element, world, context) {
-  element.hidden = !both(world);
+  hide(element, !both(world));
   for (const button of element.children) {
     set(button, "aria-pressed", String((button.dataset.value === "kernel") === inPlace(world)));
     button.onclick = () => context.look({ show: button.dataset.value, lock: null, path: null, layout: {} });
