@@ -14,7 +14,10 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from app.session.scenario import Scenario
 
 LARGEST_INPUT = 4 << 20  # bytes; the largest scenario that is allowed is smaller
 PROGRESS_EVERY = 250
@@ -209,15 +212,12 @@ def _train(given: argparse.Namespace) -> None:
     import torch
 
     from app.session import fit, measures, required, weights
-    from app.session.scenario import defaults
     from models.catalogue import architectures, read_config, tasks
 
     torch.set_num_threads(1)
     _known("--architecture", given.architecture, architectures())
     _known("--task", given.task, architectures()[given.architecture].tasks)
-    training = {"learning_rate": given.learning_rate, "batch_size": given.batch_size}
-    config = dict(_setting(text) for text in given.set)
-    scenario = defaults(given.architecture, given.task, weights="random", seed=given.seed, config=config, training=training)
+    scenario = to_train(given)
     wanted = required.read(given.at_least, given.at_most)
     with _writing(given.out) as out:
         began = time.process_time()
@@ -234,6 +234,21 @@ def _train(given: argparse.Namespace) -> None:
             raise BadInput(f"{given.out} is not written: {'; '.join(short)}")
         out.write(weights.as_checkpoint(model, made))
     print(f"{given.out}: loss {loss:.4f}, {json.dumps(found)}")
+
+
+def to_train(given: argparse.Namespace) -> Scenario:
+    """The run that `train` trains."""
+    from app.session.scenario import defaults
+
+    training = {"learning_rate": given.learning_rate, "batch_size": given.batch_size}
+    config = dict(_setting(text) for text in given.set)
+    return defaults(given.architecture, given.task, weights="random", seed=given.seed, config=config, training=training)
+
+
+def read_recipe(line: str) -> argparse.Namespace:
+    """The arguments of `train` in a line of `models/checkpoints/recipes`."""
+    name, *given = shlex.split(line)
+    return _parser().parse_args(["train", *given, "--out", name])
 
 
 def _known(name: str, given: str, allowed: Collection[str]) -> None:

@@ -21,6 +21,7 @@ from bench import (
     recurrent,
     state_spaces,
     switching,
+    trainings,
 )
 from bench.report import Line, table
 
@@ -36,6 +37,7 @@ BENCHMARKS: dict[str, Callable[[], list[Line]]] = {
     "recurrent": recurrent.measure,
     "switching": switching.measure,
     "state_spaces": state_spaces.measure,
+    "trainings": trainings.measure,
 }
 
 
