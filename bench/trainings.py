@@ -1,4 +1,4 @@
-"""CPU time that the shipped weights take to make (`make checkpoints`), by families: a few updates of each recipe, times their number."""
+"""CPU time of making the shipped weights (`make checkpoints`), by families: a few updates of each recipe, times their number."""
 
 from __future__ import annotations
 

@@ -12,8 +12,9 @@ from typing import Any, NoReturn, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from app.session.commands import COMMANDS, Command
-from app.session.events import Array, Candidate, Event, Node, Origin, Problem, Refused, RequestView, Row, RowState, TrainView
+from app.session.events import Event, Problem, Refused
 from app.session.problems import refused, shorten
+from app.session.shown import Array, Candidate, Node, Origin, RequestView, Row, RowState, TrainView
 
 LARGEST_MESSAGE = 64 * 1024
 LARGEST_NUMBER = 2**53 - 1

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from app.session.events import BeamStep, BeamView
 from app.session.methods import Policy
 from app.session.reading import Reading, full
 from app.session.scenario import Scenario
+from app.session.shown import BeamStep, BeamView
 from app.session.timeline import Place, Written
 from models.tasks import EOS
 

@@ -17,7 +17,8 @@ import torch
 
 from app.session.commands import Open, Selector, Step
 from app.session.engine import Engine
-from app.session.events import Event, Moved, Piece, Problem, Refused, Schema, TapInfo, Values
+from app.session.events import Event, Moved, Problem, Refused, Schema, TapInfo, Values
+from app.session.shown import Piece
 
 EVERYTHING = (
     Selector(path="*", dtype="f32"),

@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
-from app.session.events import Event, Piece, Values
+from app.session.events import Event, Values
+from app.session.shown import Piece
 
 CREDIT = 2  # values frames on their way that the page has not drawn yet
 LARGEST_QUEUE = 16 << 20  # bytes of reliable events and answers; beyond it the connection is closed and may resume

@@ -9,11 +9,12 @@ import torch
 
 from app.session import given, interventions, policy, said, trace
 from app.session.checks import logits_path
-from app.session.events import Array, Candidate, Notice, RequestView, Row, RowState, TrainRow, TrainView, Unedited
+from app.session.events import Notice
 from app.session.feeding import gold_share
 from app.session.reading import Call, Reading
 from app.session.said import PADDING, distribution
 from app.session.scenario import Scenario
+from app.session.shown import Array, Candidate, RequestView, Row, RowState, TrainRow, TrainView, Unedited
 from app.session.timeline import Place, Written
 from app.session.updating import Update
 from models.tasks import SPECIALS, UNK, Features, Special, Token, Vocabulary, words_of

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from app.session import given, interventions, policy, trace
-from app.session.events import Candidate, RequestView, Row, RowState, Unedited
 from app.session.methods import Policy
 from app.session.reading import Reading
 from app.session.scenario import Scenario
+from app.session.shown import Candidate, RequestView, Row, RowState, Unedited
 from models.catalogue import read_config
 from models.tasks import SPECIALS, Features, Task, Vocabulary, words_of
 from models.tasks.objective import collapse

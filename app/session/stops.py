@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from app.session.commands import Stop, StopAtLoss, StopAtOp, StopAtStage, StopAtStep, StopAtToken
-from app.session.events import Event, Moved, Opened, Problem, Refused, RequestView, Schema
+from app.session.events import Event, Moved, Opened, Problem, Refused, Schema
+from app.session.shown import RequestView
 from app.session.timeline import STAGES
 from models import Phase
 

@@ -13,24 +13,11 @@ import torch
 from app.session import checks, checks_parts, describing, given, link, rows, trace
 from app.session.beam import spread
 from app.session.commands import LARGEST_OPEN, MAX_LOG, MAX_REPLAY, Selector, Share
-from app.session.events import (
-    Check,
-    Checked,
-    Curve,
-    Event,
-    Gold,
-    History,
-    Moved,
-    Notice,
-    Opened,
-    Schema,
-    Shared,
-    StageTime,
-    Values,
-)
+from app.session.events import Check, Checked, Curve, Event, History, Moved, Notice, Opened, Schema, Shared, Values
 from app.session.lineage import Learner, Snapshots
 from app.session.reading import Call
 from app.session.scenario import Scenario
+from app.session.shown import Gold, StageTime
 from app.session.standing import Standing, stand
 from app.session.timeline import STAGES, Moment, Timeline
 from app.session.updating import HELD_OUT, VALIDATE_EVERY

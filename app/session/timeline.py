@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from app.session.events import Node, Refused
+from app.session.events import Refused
 from app.session.scenario import Request, Scenario
+from app.session.shown import Node
 from models import Phase
 
 MAX_MOMENTS = 50_000

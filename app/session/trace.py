@@ -20,8 +20,8 @@ from torch.nn import functional
 
 from app.session.commands import Selector
 from app.session.describing import kernels, parameter_axes
-from app.session.events import Array, Piece
 from app.session.reading import Call
+from app.session.shown import Array, Piece
 from models.parts.tap import Record, Tape
 
 MOST_BYTES = 64 << 20

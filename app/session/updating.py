@@ -17,11 +17,12 @@ import torch
 from torch import Tensor
 
 from app.session import given, interventions
-from app.session.events import Refused, StageTime
+from app.session.events import Refused
 from app.session.feeding import fed
 from app.session.lineage import Learner
 from app.session.reading import listening, ops
 from app.session.scenario import Scenario
+from app.session.shown import StageTime
 from app.session.timeline import STAGES, Place
 from app.session.training import clip, draw
 from models import Inputs, Outputs, Rows

@@ -19,23 +19,18 @@ from app.server.wire import COMMAND_KINDS, EVENTS, Ack, Ask, Malformed, Ping, de
 from app.session.commands import Command, Open, Selector, Step, Watch
 from app.session.events import (
     Analysis,
-    Array,
     Check,
     Checked,
     Curve,
     Event,
     History,
     Moved,
-    Node,
     Notice,
     Opened,
-    Piece,
     Playing,
     Pong,
     Problem,
     Reply,
-    RequestView,
-    Row,
     Schema,
     Shared,
     TapInfo,
@@ -44,6 +39,7 @@ from app.session.events import (
     Welcome,
 )
 from app.session.scenario import defaults
+from app.session.shown import Array, Node, Piece, RequestView, Row
 from tests.session.driving import do, opened
 
 WORDS = 'le chat "noir" \\ <b>&amp;</b>\n\u0007 ‮עברית 🐈 黒猫 \u2028 NaN'

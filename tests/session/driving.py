@@ -12,8 +12,9 @@ import torch
 
 from app.session.commands import Analyse, Change, Command, Open, Selector
 from app.session.engine import Engine
-from app.session.events import Array, Check, Checked, Event, Moved, Piece, Values
+from app.session.events import Check, Checked, Event, Moved, Values
 from app.session.scenario import defaults
+from app.session.shown import Array, Piece
 from models.catalogue import architectures
 
 E = TypeVar("E")

@@ -34,7 +34,6 @@ from app.session.commands import (
 )
 from app.session.events import (
     Analysis,
-    Array,
     Check,
     Checked,
     Curve,
@@ -43,13 +42,13 @@ from app.session.events import (
     Moved,
     Notice,
     Opened,
-    Piece,
     Problem,
     Refused,
     Schema,
     Shared,
     Values,
 )
+from app.session.shown import Array, Piece
 
 
 class FakeEngine:

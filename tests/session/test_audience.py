@@ -16,16 +16,7 @@ from app.session.commands import (
     Step,
     Watch,
 )
-from app.session.events import (
-    Checked,
-    Moved,
-    Notice,
-    Opened,
-    Shared,
-    Values,
-    Viewed,
-    Welcome,
-)
+from app.session.events import Checked, Moved, Notice, Opened, Shared, Values, Viewed, Welcome
 from tests.session.pages import ALL, Page, known, session
 
 JOINED = ["Opened", "Schema", "History", "Curve", "Moved", "Checked", "Playing", "Viewed"]

@@ -13,9 +13,10 @@ from torch import Tensor
 from app.session import beam
 from app.session.commands import Analyse, Back, Change, Choose, Go, Open, Selector, Step
 from app.session.engine import Engine
-from app.session.events import BeamView, Checked, Opened, Refused, Values
+from app.session.events import Checked, Opened, Refused, Values
 from app.session.methods import Policy
 from app.session.scenario import Scenario, defaults
+from app.session.shown import BeamView
 from app.session.timeline import Written
 from models.catalogue import tasks
 from models.tasks import EOS, Vocabulary

@@ -11,9 +11,10 @@ import torch
 from app.session import feeding, given
 from app.session.commands import Back, Step
 from app.session.engine import Engine
-from app.session.events import Refused, TrainView
+from app.session.events import Refused
 from app.session.methods import Training
 from app.session.reading import Reading
+from app.session.shown import TrainView
 from app.session.timeline import Written
 from tests.session.driving import do, opened
 

@@ -12,9 +12,10 @@ from torch.nn import functional as F
 
 from app.session.commands import Change, Choose, Command, Enter, Step
 from app.session.engine import Engine
-from app.session.events import Refused, RequestView
+from app.session.events import Refused
 from app.session.methods import Policy
 from app.session.policy import divergence
+from app.session.shown import RequestView
 from tests.session.driving import NO_SOURCE_2, SOURCES, counted, do, edits, logits, numbers, opened, value
 
 HEAD_OFF = {"path": "decoder.layer0.cross.mixed", "index": [None, 1], "action": "scale", "value": 0.0}

@@ -6,9 +6,10 @@ import asyncio
 import random
 from typing import Any
 
-from app.session.events import Array, Event, Piece, Reply, Values
+from app.session.events import Event, Reply, Values
 from app.session.line import LARGEST_KEPT, Line
 from app.session.outbox import LARGEST_HELD, LARGEST_QUEUE, MOST_HELD, Outbox, merge
+from app.session.shown import Array, Piece
 from tests.session.pages import known
 
 

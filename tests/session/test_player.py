@@ -22,11 +22,7 @@ from app.session.commands import (
     Step,
     Watch,
 )
-from app.session.events import (
-    Moved,
-    Notice,
-    Playing,
-)
+from app.session.events import Moved, Notice, Playing
 from tests.session.pages import Page, session, steps
 
 

@@ -20,13 +20,7 @@ from app.session.commands import (
     Step,
     Watch,
 )
-from app.session.events import (
-    Analysis,
-    Notice,
-    Reply,
-    Values,
-    Welcome,
-)
+from app.session.events import Analysis, Notice, Reply, Values, Welcome
 from app.session.session import MOST_WAITING, Session
 from tests.session.pages import ALL, Page, known, services, session, steps
 

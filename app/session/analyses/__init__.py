@@ -19,9 +19,10 @@ from torch import nn
 
 from app.session import given, weights
 from app.session.beam import spread
-from app.session.events import Analysis, Check, Piece, Problem, Refused
+from app.session.events import Analysis, Check, Problem, Refused
 from app.session.lineage import Learner
 from app.session.reading import listening
+from app.session.shown import Piece
 from app.session.standing import load, parameters_before
 from app.session.timeline import Place
 from app.session.updating import Update
