@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Any
 
 import torch
@@ -16,12 +15,12 @@ from torch import Tensor
 
 from app.session import given
 from app.session.events import Check, Status
+from app.session.leak import causal, labels_in_sight
 from app.session.policy import finite
 from app.session.reading import Call
 from app.session.scenario import Scenario
 from app.session.updating import Update
 from models.parts.tap import Tape
-from models.parts.visibility import Visibility
 
 TOLERANCE = 1e-5
 NO_LEAK = "no future leak"
@@ -106,12 +105,7 @@ def relations_that_see_later(scenario: Scenario) -> list[str]:
     """Titles of the reads of target rows by target rows in which some row of some layer may read a later one."""
     spec, seen = given.spec_of(scenario), given.visibility(scenario)
     own = [r for r in spec.relations if r.query == "t" and r.key == "t"]
-    return [r.title for r in own if not all(_causal(v, spec.capabilities.largest_rows) for v in dict.fromkeys(seen[r.name]))]
-
-
-@lru_cache(maxsize=32)
-def _causal(visibility: Visibility, rows: int) -> bool:
-    return not visibility.sees_later(rows, rows)
+    return [r.title for r in own if not all(causal(v, spec.capabilities.largest_rows) for v in dict.fromkeys(seen[r.name]))]
 
 
 def _lengths(update: Update) -> tuple[int, ...]:
@@ -187,33 +181,10 @@ def first_gradient_not_finite(tape: Tape) -> str | None:
     return next((p for p, g in tape.gradients.items() if not bool(torch.isfinite(g).all())), None)
 
 
-def labels_in_sight(update: Update) -> list[tuple[int, int]]:
-    """(sequence, row) of the counted rows that the masks let see their own label, through all layers.
-
-    Row t must predict the token that row t + 1 is given: it is in sight if some way of reads, a layer each, leads there.
-    """
-    assert update.lesson is not None
-    rows = torch.arange(update.lesson.labels.shape[1])
-    spec, seen = given.spec_of(update.scenario), given.visibility(update.scenario)
-    own = [seen[r.name] for r in spec.relations if r.query == "t" and r.key == "t"]
-    if not given.writes(update.scenario):
-        return []
-    if not own or all(_causal(v, len(rows)) for v in dict.fromkeys(own[0])):
-        return []
-    valid = update.lesson.inputs.valid.cpu()
-    sees = torch.eye(len(rows), dtype=torch.bool).expand(len(valid), -1, -1)
-    for layer in own[0]:
-        reads = (layer.allows(rows[:, None], rows[None, :]) & valid[:, None, :]) | torch.eye(len(rows), dtype=torch.bool)
-        sees = (reads.float() @ sees.float()) > 0
-    visible = torch.zeros_like(valid)
-    visible[:, :-1] = sees.diagonal(1, 1, 2)
-    return [(b, t) for b, t in (visible & update.lesson.loss_rows.cpu()).nonzero().tolist()]
-
-
 def _labels_hidden(update: Update) -> Check:
     """No counted row may see its own label, as far as the masks go."""
     assert update.lesson is not None
-    found, count = labels_in_sight(update), int(update.lesson.loss_rows.sum())
+    found, count = labels_in_sight(update.scenario, update.lesson), int(update.lesson.loss_rows.sum())
     claim, measured = "no row sees its own label", f"{count - len(found)} of {count} rows"
     if not found:
         return Check("labels_hidden", claim, "pass", measured, "exact")

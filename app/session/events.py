@@ -141,7 +141,8 @@ class Curve:
     """Scalars over the updates of this path: parallel lists, for the charts.
 
     `norm` of all gradients before clipping and `clipped` after it. `validation`: (update, mean loss over `held_out` examples that
-    are in no batch), measured every `validated_every` updates.
+    are in no batch), measured every `validated_every` updates. `written`: of the same examples, where masks let rows see their
+    own labels, (update, mean loss as the model writes, row by row; share of tokens right so; that share with labels in sight).
     """
 
     updates: tuple[int, ...]
@@ -152,6 +153,7 @@ class Curve:
     clipped: tuple[float, ...] = ()
     validated_every: int = 0
     held_out: int = 0
+    written: tuple[tuple[int, float, float, float], ...] = ()
 
 
 @dataclass(frozen=True)

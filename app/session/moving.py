@@ -14,7 +14,7 @@ from app.session.reading import Call, decide
 from app.session.standing import Standing, load, parameters_before, stand
 from app.session.telling import Told
 from app.session.timeline import STAGES, Moment, Place, Written
-from app.session.updating import VALIDATE_EVERY, Update, room, validation_loss
+from app.session.updating import VALIDATE_EVERY, Update, room, validated
 
 
 class Moving(Told):
@@ -184,7 +184,7 @@ class Moving(Told):
         if moment.finished:
             self.snapshots.offer(moment.id, self.learner)
             if self.new and place.updates % VALIDATE_EVERY == 0:
-                moment.validation = validation_loss(self.learner, place.scenario)
+                moment.validation, moment.as_written = validated(self.learner, place.scenario)
         return moment
 
     def _label(self, moment: Moment, update: Update | None) -> None:

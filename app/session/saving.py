@@ -51,7 +51,7 @@ def _tree(timeline: Timeline) -> dict[str, Any]:
             scenarios.append(p.scenario.model_dump(mode="json"))
         place = [numbers[id(p.scenario)], p.phase, p.step, p.stage, p.updates, [asdict(w) for w in p.written]]
         place += [[asdict(t) for t in p.turns], [r.model_dump(mode="json") for r in p.joined]]
-        numbers_of = [m.weights, m.before, m.first_loss, m.loss, m.norm, m.validation]
+        numbers_of = [m.weights, m.before, m.first_loss, m.loss, m.norm, m.validation, m.as_written]
         rows.append([m.parent, m.command, m.kind, place, m.label, *numbers_of])
     return {"scenarios": scenarios, "moments": rows}
 
@@ -78,13 +78,14 @@ def restore(engine: Engine, data: bytes) -> Engine:
 def _timeline(head: dict[str, Any]) -> Timeline:
     scenarios = [Scenario.model_validate_json(json.dumps(s)) for s in head["scenarios"]]
     timeline = Timeline()
-    for parent, command, kind, place, label, made, before, first_loss, loss, norm, validation in head["moments"]:
+    for parent, command, kind, place, label, made, before, first_loss, loss, norm, validation, *more in head["moments"]:
         number, phase, step, stage, updates, written, turns, joined = place
         came = tuple(Request.model_validate_json(json.dumps(r)) for r in joined)
         wrote, turned = tuple(_written(w) for w in written), tuple(Turn(**t) for t in turns)
         where = Place(scenarios[number], phase, step, stage, updates, wrote, turned, came)
         moment = Moment(len(timeline.moments), parent, command, where, made, before, kind, label)
         moment.first_loss, moment.loss, moment.norm, moment.validation = first_loss, loss, norm, validation
+        moment.as_written = tuple(more[0]) if more and more[0] else None  # a run saved by an earlier version has none
         timeline.moments.append(moment)
         if parent is not None:
             timeline.moments[parent].children[command] = moment.id

@@ -14,6 +14,7 @@ from app.session import checks, checks_parts, describing, given, link, rows, tra
 from app.session.beam import spread
 from app.session.commands import LARGEST_OPEN, MAX_LOG, MAX_REPLAY, Selector, Share
 from app.session.events import Check, Checked, Curve, Event, History, Moved, Notice, Opened, Schema, Shared, Values
+from app.session.leak import labels_in_sight
 from app.session.lineage import Learner, Snapshots
 from app.session.reading import Call
 from app.session.scenario import Scenario
@@ -201,6 +202,7 @@ class Told:
             tuple(_clipped(m) for m in by_update.values()),
             VALIDATE_EVERY,
             HELD_OUT,
+            tuple((u, *m.as_written) for u, m in by_update.items() if m.as_written is not None),
         )
 
     def warnings(self) -> Iterator[Notice]:
@@ -210,7 +212,7 @@ class Told:
             yield rows.unknown_notice(unknown)
         yield from self._longer()
         update = self.standing.update
-        seen = checks.labels_in_sight(update) if update is not None and update.lesson is not None else []
+        seen = labels_in_sight(update.scenario, update.lesson) if update is not None and update.lesson is not None else []
         if seen:
             b, row = seen[0]
             first = f"The mask lets 1 training row see its own label, row {row} of sequence {b}."

@@ -138,6 +138,7 @@ class Moment:
     loss: float | None = None
     norm: float | None = None
     validation: float | None = None
+    as_written: tuple[float, float, float] | None = None  # where labels are in sight: see `events.Curve.written`
     children: dict[str, int] = field(default_factory=dict)
 
     @property

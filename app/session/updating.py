@@ -19,6 +19,7 @@ from torch import Tensor
 from app.session import given, interventions
 from app.session.events import Refused
 from app.session.feeding import fed
+from app.session.leak import as_it_writes
 from app.session.lineage import Learner
 from app.session.reading import listening, ops
 from app.session.scenario import Scenario
@@ -226,18 +227,24 @@ class Update:
             self.moves = [(n, *both) for (n, _), both in zip(model.named_parameters(), lengths, strict=True)]
 
 
-def validation_loss(learner: Learner, scenario: Scenario, size: int = HELD_OUT) -> float | None:
-    """Mean loss over a fixed held-out draw under the present parameters (nats per counted row), without recording.
+AsWritten = tuple[float, float, float]  # as in `events.Curve.written`
+
+
+def validated(learner: Learner, scenario: Scenario, size: int = HELD_OUT) -> tuple[float | None, AsWritten | None]:
+    """Mean loss over a fixed held-out draw under the present parameters (nats per counted row), without recording; and where
+    labels are in sight, what `leak.as_it_writes` finds of the same rows.
 
     None where the scenario's masks leave one of its rows without a key: those rows are not in any batch.
     """
-    task = given.task_of(scenario)
+    task, model = given.task_of(scenario), learner.model
     examples = [task.example(scenario.seed, "held_out", i) for i in range(size)]
-    device = next(learner.model.parameters()).device
+    device = next(model.parameters()).device
     taught = lesson(task, examples, given.corruption(scenario, "held_out")).to(device)
     with torch.no_grad(), suppress(NoVisibleKey, TooFewFrames):
-        state = learner.model.initial_state(size)  # type: ignore[operator]
+        state = model.initial_state(size)  # type: ignore[operator]
         inputs = Inputs(taught.inputs, taught.source, given.visibility(scenario))
-        outputs, _ = learner.model(inputs, state, listening(learner.model, scenario, [0] * size, None))
-        return float(mean_loss(losses(outputs, taught), taught.loss_rows))
-    return None
+        outputs, _ = model(inputs, state, listening(model, scenario, [0] * size, None))
+        written = as_it_writes(model, scenario, taught)
+        loss = float(mean_loss(losses(outputs, taught), taught.loss_rows))
+        return loss, None if written is None else (written.loss, written.right, written.right_in_sight)
+    return None, None

@@ -7,7 +7,7 @@ import { h, hide, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { choice } from "../lib/draw/panels.mjs";
 import { plotly } from "../lib/page/plotly.mjs";
-import { number } from "../lib/words.mjs";
+import { number, percent } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {World["curve"]} Curve */
 
@@ -31,7 +31,8 @@ export default {
     element.append(
       h("div", { class: "ph" }, choice("show", msg`Which curve`, [["loss", msg`Loss`], ["norm", msg`Gradient norm`]]), h("span", { class: "sp" }), h("button", { class: "link by-clauses", type: "button", hidden: true, title: msg`The bottleneck: exact match against the number of clauses`, onclick: () => context.look({ chart: "clauses" }) }, msg`By clauses…`), choice("log", msg`Scale`, [["lin", msg`lin`], ["log", msg`log`]])),
       h("div", { class: "plot", role: "img" }),
-      h("p", { class: "legend" }, h("span", null, h("i", { class: "key-line" }), h("span")), h("span", null, h("i", { class: "key-dot" }), h("span"))),
+      h("p", { class: "legend" }, h("span", null, h("i", { class: "key-line" }), h("span")), h("span", null, h("i", { class: "key-dot" }), h("span")), h("span", { hidden: true }, h("i", { class: "key-dot open" }), h("span"))),
+      h("p", { class: "leak-said", hidden: true }),
       h("p", { class: "mono curve-said", "aria-live": "off" }),
     );
   },
@@ -50,8 +51,9 @@ export default {
   table(world) {
     const { curve } = world;
     const validation = new Map(curve.validation);
-    const columns = [msg`update`, msg`loss (nats a counted row)`, msg`gradient norm before clipping`, msg`gradient norm after clipping`, msg`validation loss`];
-    return { columns, rows: curve.updates.map((u, i) => [u, number(curve.loss[i]), number(curve.norm[i]), number(curve.clipped[i]), validation.get(u) ?? null]) };
+    const written = new Map((curve.written ?? []).map((w) => [w[0], w[1]]));
+    const columns = [msg`update`, msg`loss (nats a counted row)`, msg`gradient norm before clipping`, msg`gradient norm after clipping`, msg`validation loss`, ...(written.size ? [msg`loss as it writes`] : [])];
+    return { columns, rows: curve.updates.map((u, i) => [u, number(curve.loss[i]), number(curve.norm[i]), number(curve.clipped[i]), validation.get(u) ?? null, ...(written.size ? [number(written.get(u) ?? NaN)] : [])]) };
   },
 };
 
@@ -59,7 +61,7 @@ export default {
  * @param {HTMLElement} element @param {Own} own */
 function words(element, own) {
   const curve = /** @type {Curve} */ (own.curve);
-  const [head, plot, legend, value] = /** @type {any} */ (element.children);
+  const [head, plot, legend, leak, value] = /** @type {any} */ (element.children);
   const now = /** @type {Record<string, string>} */ ({ show: own.show, log: own.log ? "log" : "lin" });
   for (const group of head.querySelectorAll("[data-choice]")) {
     for (const button of group.children) {
@@ -76,13 +78,21 @@ function words(element, own) {
   const said = valueWords(curve, own);
   text(value, said);
   set(plot, "aria-label", msg`${loss ? msg`Loss` : msg`Gradient norm`}: ${said}; ${counted(curve.updates.length, "{0} update", "{0} updates")}`);
-  const [line, dot] = legend.children;
+  const [line, dot, open] = legend.children;
+  const newest = curve.written?.at(-1);
+  open.hidden = leak.hidden = !loss || !newest;
+  text(open.lastElementChild, msg`as it writes, row by row`);
+  text(leak, newest ? leakWords(newest) : "");
+  set(leak, "title", msg`Rows see their own labels. The held-out examples are read once as in training, and once row by row, each row before its label exists, as the model reads when it writes.`);
   text(line.lastElementChild, loss ? msg`training, nats a row` : msg`before clipping`);
   set(line.firstElementChild, "class", `key-line${loss ? "" : " before"}`);
   set(dot.firstElementChild, "class", loss ? "key-dot" : "key-line after");
   set(legend, "title", loss ? msg`The validation loss is that of ${curve.held_out} held-out examples, after every ${curve.validated_every} updates` : null);
-  text(dot.lastElementChild, loss ? msg`validation, ${curve.held_out} held out, every ${curve.validated_every}` : msg`after clipping` + (own.limit === null ? "" : `, ${msg`limit ${own.limit}`}`));
+  text(dot.lastElementChild, loss && newest ? msg`validation` : loss ? msg`validation, ${curve.held_out} held out, every ${curve.validated_every}` : msg`after clipping` + (own.limit === null ? "" : `, ${msg`limit ${own.limit}`}`));
 }
+
+/** What leakage hides, with numbers. Pure. @param {[number, number, number, number]} newest of `Curve.written` */
+export const leakWords = ([, loss, right, inSight]) => msg`Leakage: ${percent(number(inSight))} right with the label in sight, ${percent(number(right))} as it writes (${small(number(loss))} nats).`;
 
 /** @param {Curve} curve @param {Own} own */
 export function valueWords(curve, { show, hover }) {
@@ -123,15 +133,17 @@ function chart(curve, { show, log, limit }, [width, height]) {
   const [loss, last] = [show === "loss", curve.updates.length - 1];
   const values = ready(loss ? curve.loss : curve.norm);
   const second = loss ? ready(curve.validation.map((v) => v[1])) : ready(curve.clipped);
-  const { marks, range } = axis([...values, ...second, ...(loss || limit === null ? [] : [limit])], log, height < 110 ? 3 : 5);
+  const third = loss ? ready((curve.written ?? []).map((v) => v[1])) : [];
+  const { marks, range } = axis([...values, ...second, ...third, ...(loss || limit === null ? [] : [limit])], log, height < 110 ? 3 : 5);
   const role = css(loss ? "--d-fill" : "--g-fill");
   const quiet = { hoverinfo: "none" };
   const line = { ...thinned(curve.updates, values), ...quiet, mode: "lines", line: { color: loss ? css("--ink-3") : role, width: 1.5 }, connectgaps: false };
   const other = loss
     ? { x: curve.validation.map((v) => v[0]), y: second, hoverinfo: "skip", mode: "markers", marker: { color: css("--ink"), size: 6 } }
     : { ...thinned(curve.updates, second), hoverinfo: "skip", mode: "lines", line: { color: css("--ink"), width: 1.5, dash: "dot" } };
+  const written = { x: (curve.written ?? []).map((v) => v[0]), y: third, hoverinfo: "skip", mode: "lines+markers", line: { color: css("--ink"), width: 1.2, dash: "dot" }, marker: { color: css("--surface"), size: 7, line: { color: css("--ink"), width: 1.5 } } };
   const now = { x: last < 0 ? [] : [curve.updates[last]], y: last < 0 ? [] : [values[last]], hoverinfo: "skip", mode: "markers", cliponaxis: false, marker: { color: role, size: 9 } };
-  return [[line, other, now], layout(width, height, ahead(curve.updates[last] ?? 1), { marks, range, log }, last < 0 ? null : curve.updates[last], loss ? null : limit)];
+  return [[line, other, ...(third.length ? [written] : []), now], layout(width, height, ahead(curve.updates[last] ?? 1), { marks, range, log }, last < 0 ? null : curve.updates[last], loss ? null : limit)];
 }
 
 /** @param {number} width @param {number} height @param {number} end of the updates @param {{marks: number[], range: number[], log: boolean}} y @param {number | null} update the newest @param {number | null} limit @returns {any} */

@@ -209,6 +209,7 @@ export function joined(old, more) {
     clipped: [...old.clipped.slice(0, cut), ...more.clipped],
     validated_every: more.validated_every, held_out: more.held_out,
     validation: [...validation, ...more.validation],
+    written: [...(old.written ?? []).filter(([u]) => !more.written?.length || u < more.written[0][0]), ...(more.written ?? [])],
   };
 }
 

@@ -7,7 +7,7 @@ import { columnAt, columns, forms, lines, lossSum, ownInputs } from "../../../as
 import { ahead, axis, finite, positive, thinned, tickText } from "../../../assets/lib/training/curves.mjs";
 import { binned, binOf, clipping, depths, extremes, groups, niceMost, normSoFar, powers, share, widened } from "../../../assets/lib/training/gradients.mjs";
 import batch from "../../../assets/views/batch.mjs";
-import charts, { valueWords } from "../../../assets/views/charts.mjs";
+import charts, { leakWords, valueWords } from "../../../assets/views/charts.mjs";
 import view from "../../../assets/views/training.mjs";
 import { taps, trainRow, training } from "./world.mjs";
 
@@ -163,6 +163,9 @@ test("every view gives its numbers as a table", () => {
   assert.equal(valueWords(curve, { show: "loss", hover: 9 }), "update 9: 2.000");
   assert.match(valueWords(curve, { show: "loss", hover: 10 }), /NaN, validation 2.500$/);
   assert.equal(valueWords({ ...curve, updates: [] }, { show: "loss", hover: null }), "–");
+  const leaking = { ...curve, written: /** @type {[number, number, number, number][]} */ ([[10, 3.84, 0.17, 0.53]]) };
+  assert.deepEqual(charts.table({ ...training(), curve: leaking }).rows.map((r) => r[5]), [NaN, 3.84]);
+  assert.equal(leakWords(leaking.written[0]), "Leakage: 53% right with the label in sight, 17% as it writes (3.840 nats).");
 });
 
 test("what an axis cannot show leaves a gap", () => {
