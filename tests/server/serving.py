@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import httpx2
 import pytest
 import uvicorn
 from websockets.asyncio.client import ClientConnection, connect
@@ -101,3 +102,12 @@ async def closing(port: int, query: str = "", path: str = "/ws", send: Any = Non
                 await connection.recv()
         assert connection.close_code is not None
         return connection.close_code, connection.close_reason or ""
+
+
+def errors(answer: httpx2.Response, status: int) -> list[dict[str, Any]]:
+    """The problems of a refusal, whose shape is checked here."""
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/json")
+    assert answer.json().keys() == {"errors"}
+    found: list[dict[str, Any]] = answer.json()["errors"]
+    assert found and all(set(e) == {"field", "given", "allowed", "message"} and e["message"] for e in found)
+    return found

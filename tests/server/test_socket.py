@@ -16,7 +16,8 @@ from websockets.exceptions import ConnectionClosed
 from app.session import outbox
 from app.session.events import Moved, Playing, Pong, Reply, Values, Viewed, Welcome
 from tests.server.serving import Page, closing, page, served
-from tests.server.test_wire import BAD, WORDS
+from tests.server.test_messages import BAD
+from tests.server.test_wire import WORDS
 from tests.session.pages import known
 
 
