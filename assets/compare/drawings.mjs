@@ -1,7 +1,7 @@
 // @ts-check
 /** What stands in the rows of the comparison: ribbons, the map so far, bars of reach, a line by step. */
 
-import { cellMap, chip, css, fit, label, ribbon } from "../lib/canvas.mjs";
+import { cellMap, chip, css, fit, label, ribbon, roundRect } from "../lib/canvas.mjs";
 import { clip, font } from "../lib/draw/pen.mjs";
 import { figure, probability, shown } from "../lib/words.mjs";
 
@@ -10,8 +10,8 @@ import { figure, probability, shown } from "../lib/words.mjs";
 const short = (/** @type {number} */ x) => probability(x, 2).replace(/^(>?)0\./, "$1.");
 
 /** Rows on two lines with what the newest one reads. @param {HTMLCanvasElement} canvas
- * @param {{keys: Row[], rows: Row[], row: number, weight: (row: number, key: number) => number, words: string, own: boolean, chosen: string, largest: number}} o
- *   words: what is said where nothing is read; own: the keys are earlier rows of the same text */
+ * @param {{keys: Row[], rows: Row[], row: number, weight: (row: number, key: number) => number, words: string, own: boolean, chosen: string, largest: number, vector: string}} o
+ *   words: what is said where nothing is read; own: the keys are earlier rows of the same text; vector: what all goes through instead, or "" */
 export function drawReads(canvas, o) {
   const [g, width, height] = fit(canvas);
   const count = Math.max(o.keys.length, o.rows.length + 1), step = Math.min(104, width / Math.max(1, count)), box = step - 5, high = 28;
@@ -19,11 +19,21 @@ export function drawReads(canvas, o) {
   o.keys.forEach((key, j) => chip(g, x(j), 4, box, high, shown(key.token), { role: "k", state: key.state === "unknown" ? "unknown" : "known", on: j === o.largest, size: step < 56 ? 11 : 13 }));
   o.rows.forEach((row, i) => chip(g, x(i), low, box, high, shown(row.token), { role: "q", state: row.state === "unknown" ? "unknown" : "known", on: i === o.row, size: step < 56 ? 11 : 13 }));
   if (o.chosen) chip(g, x(o.rows.length), low, box, high, shown(o.chosen), { role: "d", state: "next", size: step < 56 ? 11 : 13 });
+  font(g, 480, 11, true);
+  o.rows.forEach((_, i) => {
+    const next = o.rows[i + 1]?.token ?? o.chosen;
+    if (next && step >= 56) label(g, clip(g, `→ ${shown(next)}`, step - 4), x(i) + box / 2, low + high + 8, { mono: true, size: 11, weight: i === o.row ? 680 : 480, align: "center", color: i === o.row ? "--d" : "--ink-3" });
+  });
+  if (o.vector) return through(g, o, { left: x(o.keys.length - 1) + box / 2, at: x(o.row) + box / 2, top: 4 + high, low, width });
   if (o.words) {
     font(g, 480, 12);
     return label(g, clip(g, o.words, width - 8), 2, (high + low) / 2 + 2, { size: 12, color: "--ink-3" });
   }
   const at = x(o.row) + box / 2;
+  for (let i = 0; i < o.row; i++) { // earlier rows: what each read most
+    const most = o.keys.reduce((best, _, j) => (o.weight(i, j) > o.weight(i, best) ? j : best), 0), w = o.weight(i, most);
+    if (w > 0.004) ribbon(g, x(most) + box / 2, 4 + high, x(i) + box / 2, low, Math.max(0.8, w * Math.min(24, box / 2)), css("--line"));
+  }
   o.keys.forEach((_, j) => {
     const w = o.weight(o.row, j);
     if (!(w > 0.004)) return;
@@ -40,6 +50,29 @@ export function drawReads(canvas, o) {
     g.strokeText(short(w), x(j) + box / 2, high + 14);
     label(g, short(w), x(j) + box / 2, high + 14, { mono: true, size: 11, weight: j === o.largest ? 700 : 520, align: "center", color: j === o.largest ? "--ink" : "--v" });
   });
+}
+
+/** Where no row is read: the last source row, one vector, and the row that gets it.
+ * @param {CanvasRenderingContext2D} g @param {{vector: string}} o @param {{left: number, at: number, top: number, low: number, width: number}} geo */
+function through(g, { vector }, { left, at, top, low, width }) {
+  font(g, 600, 12);
+  const wide = g.measureText(vector).width + 20, x = Math.max(2, Math.min(width - wide - 2, left - wide / 2)), y = (top + low) / 2 - 12, middle = y + 12;
+  [g.strokeStyle, g.lineWidth] = [css("--ink-3"), 1.5];
+  g.beginPath();
+  g.moveTo(x + wide / 2, top);
+  g.lineTo(x + wide / 2, y);
+  g.stroke();
+  const from = at < x + wide / 2 ? x : x + wide;
+  [g.strokeStyle, g.lineWidth, g.lineJoin] = [css("--v-fill"), 14, "round"];
+  g.beginPath();
+  g.moveTo(from, middle);
+  g.quadraticCurveTo(at, middle, at, low);
+  g.stroke();
+  [g.strokeStyle, g.lineWidth, g.fillStyle] = [css("--ink"), 2, css("--surface")];
+  roundRect(g, x, y, wide, 24, 5);
+  g.fill();
+  g.stroke();
+  label(g, vector, x + wide / 2, middle + 0.5, { size: 12, weight: 600, align: "center", color: "--ink" });
 }
 
 /** All reads so far, a line a row. @param {HTMLCanvasElement} canvas @param {{keys: Row[], rows: Row[], row: number, weight: (row: number, key: number) => number}} o */

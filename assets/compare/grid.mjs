@@ -116,7 +116,7 @@ export class Grid {
     const chosen = request?.candidates.find((/** @type {any} */ x) => x.id === request.choice)?.token ?? "";
     const words = at ? (known ? "" : msg`nothing is read yet`) : msg`no choice of where to look: all goes through ${kept || "…"}`;
     const window = last(rows, 7), first = rows.length - window.length;
-    drawReads(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), words, own: at?.info.key === "t", chosen, largest });
+    drawReads(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), words, own: at?.info.key === "t", chosen, largest, vector: !at && request?.source && row >= 0 ? msg`one vector, no choice of where to look` : "" });
     set(cell.firstChild, "aria-label", largest < 0 ? words : msg`reads ${keys[largest]?.token ?? ""} with weight ${probability(weight(row, largest), 2)}`);
   }
 
@@ -160,7 +160,7 @@ export class Grid {
   cost(cell, c) {
     const moved = c.world.moved;
     const rows = moved?.stages.reduce((/** @type {number} */ sum, /** @type {any} */ s) => sum + s.rows, 0) ?? 0;
-    text(cell.firstChild, moved ? `${duration(moved.forward_ms)} · ${counted(rows, "{0} row computed", "{0} rows computed")}` : "");
+    text(cell.firstChild, moved && !rows ? msg`nothing ran yet` : moved ? `${duration(moved.forward_ms)} · ${counted(rows, "{0} row computed", "{0} rows computed")}` : "");
   }
 
   /** @param {any} cell @param {Column} c @param {number} i @param {Column[]} columns */
