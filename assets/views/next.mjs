@@ -23,7 +23,7 @@ const states = new WeakMap();
 const PLAIN = /** @type {Policy} */ ({ kind: "greedy", temperature: 1, top_k: null, top_p: 1 });
 
 /** Characters of the line of factors that fit beside its name. */
-const FACTORS = 29;
+const FACTORS = 28;
 
 /** Rows of the list: of one request, of each of two, of the one that is looked at among more; the others are one line each. */
 const rowsOf = (/** @type {number} */ count) => (count < 2 ? 8 : 3);

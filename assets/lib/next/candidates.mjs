@@ -87,7 +87,7 @@ export function factors(view) {
  * @param {any} view */
 export function whole(view) {
   const count = factors(view).length;
-  if (!count) return { value: "", unedited: "", covers: msg`nothing is decided yet`, brief: msg`nothing is decided yet` };
+  if (!count) return { value: "", unedited: "", covers: msg`nothing is decided yet`, brief: msg`nothing yet` };
   const tokens = (/** @type {number} */ n) => counted(n, "{0} token", "{0} tokens");
   const covers = view.finished === "eos" ? msg`${tokens(count - 1)} and <eos>` : msg`${tokens(count)}, no <eos>`;
   const brief = view.finished === "eos" ? `${count - 1} + <eos>` : tokens(count);

@@ -20,9 +20,9 @@ export async function unpack(fragment) {
     const text = atob(fragment.slice(START.length).replaceAll("-", "+").replaceAll("_", "/"));
     const raw = await inflate(Uint8Array.from(text, (c) => c.charCodeAt(0)));
     content = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(raw));
-    if (!content || typeof content !== "object" || !content.scenario) throw new Error(msg`it holds no scenario`);
-  } catch (error) {
-    throw new Error(msg`This link cannot be read (${error instanceof Error ? error.message : String(error)}). Copy it again, whole, or start from an example.`);
+    if (!content || typeof content !== "object" || !content.scenario) throw new Error("no scenario");
+  } catch {
+    throw new Error(msg`This link cannot be read: it is cut or damaged. Copy it again, whole, or start from an example.`);
   }
   const version = [content.v, content.scenario.version].find((v) => v !== undefined && v !== VERSION) ?? VERSION;
   if (version !== VERSION) throw new Error(msg`This link comes from a newer Lookback: it has version ${String(version).slice(0, 20)}, this page reads version ${VERSION}. Open it where it was made, or start from an example.`);

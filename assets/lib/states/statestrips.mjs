@@ -150,8 +150,15 @@ function label(g, s, tape, y) {
   if (tape.carried) loop(g, 26, y);
   if (s.geo.small && tape.carried) return;
   draw.font(g, tape.carried ? 560 : 440, 11.5);
-  draw.label(g, draw.clip(g, tape.name, s.geo.left - (s.geo.small ? 26 : 44)), s.geo.small ? 22 : 38, y, { size: 11.5, weight: tape.carried ? 560 : 440, color: tape.carried ? "--ink" : "--ink-2" });
+  draw.label(g, draw.clip(g, tapeWords(tape.name), s.geo.left - (s.geo.small ? 26 : 44)), s.geo.small ? 22 : 38, y, { size: 11.5, weight: tape.carried ? 560 : 440, color: tape.carried ? "--ink" : "--ink-2" });
 }
+
+/** A tape's name as a person reads it. @param {string} name */
+const tapeWords = (name) =>
+  /** @type {Record<string, string>} */ ({
+    cell: msg`cell`, hidden: msg`hidden`, forget: msg`forget`, input: msg`input`, candidate: msg`candidate`, output: msg`output`, update: msg`update`, reset: msg`reset`,
+    state: msg`state`, kept: msg`kept`, written: msg`written`, step: msg`step`, "write at": msg`write at`, "read at": msg`read at`, content: msg`content`, read: msg`read`,
+  })[name] ?? name;
 
 /** How far a small change of the state before is stretched in this step, and since the locked row. @param {Canvas} g @param {Strips} s @param {number} t */
 function passed(g, s, t) {
