@@ -12,6 +12,7 @@ import torch
 from bench import (
     band,
     click_to_painted,
+    comparing,
     first_load,
     frames,
     large_map,
@@ -27,6 +28,7 @@ from bench.report import Line, table
 
 BENCHMARKS: dict[str, Callable[[], list[Line]]] = {
     "click_to_painted": click_to_painted.measure,
+    "comparing": comparing.measure,
     "first_load": first_load.measure,
     "recording": recording.measure,
     "frames": frames.measure,

@@ -68,6 +68,11 @@ WATCH_LOOKBACK = """() => {
   const all = { subtree: true, childList: true, characterData: true, attributes: true, attributeOldValue: true };
   observer.observe(document.body, all);
 }"""
+# The comparison shows everything in one drawing, in a frame that it asked for.
+WATCH_COMPARE = """() => {
+  const ask = window.requestAnimationFrame;
+  window.requestAnimationFrame = (act) => ask((time) => { act(time); bench.updated(true); });
+}"""
 WATCH_DASH = """() => document.querySelector(".js-plotly-plot").on("plotly_afterplot", () => bench.updated(true))"""
 
 
@@ -81,11 +86,11 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
-def open_page(browser: Browser, port: int, ready: str) -> Page:
+def open_page(browser: Browser, port: int, ready: str, path: str = "/") -> Page:
     """A page in a profile of its own, once the script `ready` says true."""
     page = browser.new_context(viewport=SIZE).new_page()
     page.add_init_script(STOPWATCH)
-    page.goto(servers.address(port))
+    page.goto(servers.address(port, path))
     until(page, ready)
     return page
 

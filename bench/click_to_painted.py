@@ -29,12 +29,14 @@ class Variant:
     rows: str
     times: dict[int, list[float]] = field(default_factory=dict)
     whole: dict[int, list[float]] = field(default_factory=dict)
+    button: str = "#step"
+    rest: float = 0.0  # ms between clicks, for a page that goes on working after it has shown a step
 
     def round(self, size: int, *, keep: bool) -> None:
         """One step after another around `size` rows."""
         self.page.bring_to_front()
         self.reset(size - AROUND - 1)
-        box = self.page.locator("#step").bounding_box()
+        box = self.page.locator(self.button).bounding_box()
         assert box is not None
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         self.page.mouse.move(x, y)
@@ -49,6 +51,7 @@ class Variant:
             if keep:
                 self.times.setdefault(size, []).append(maps)
                 self.whole.setdefault(size, []).append(everything)
+            self.page.wait_for_timeout(self.rest)
 
 
 def measure(sizes: tuple[int, ...] = (16, 64), rounds: int = ROUNDS) -> list[Line]:
