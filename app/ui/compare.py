@@ -9,6 +9,7 @@ from dash import html
 from dash.development.base_component import Component
 from fastapi import FastAPI
 
+from app.ui.controls import fields
 from app.ui.gathered import Gathered
 from app.ui.language import say
 from app.ui.parts import brand, button, other_language, pages
@@ -32,7 +33,7 @@ def _data(catalogue: Mapping[str, Any]) -> dict[str, Any]:
         }
         for t in catalogue["tasks"]
     ]
-    return {"architectures": models, "tasks": tasks}
+    return {"architectures": models, "tasks": tasks, "fields": fields(catalogue)["config"]}
 
 
 def _content() -> Component:
@@ -63,7 +64,7 @@ def _choice(act: str, label: str, choices: tuple[tuple[str, str, str], ...]) -> 
         html.Button(words, type="button", title=why, **{"data-act": act, "data-value": value, "aria-pressed": "false"})
         for value, words, why in choices
     ]
-    return html.Div(buttons, className="seg phase" if act == "phase" else "seg", role="group", **{"aria-label": label})
+    return html.Div(buttons, className=f"seg {act}", role="group", **{"aria-label": label})
 
 
 def _deck() -> Component:
@@ -83,6 +84,14 @@ def _deck() -> Component:
             (
                 ("own", say("each its own"), say("Every model goes on with the token that it chooses itself")),
                 ("first", say("all take A's"), say("The first model leads: the others go on with its token")),
+            ),
+        ),
+        _choice(
+            "weights",
+            say("Training begins with"),
+            (
+                ("trained", say("trained weights"), say("Go on from the shipped weights, where there are some")),
+                ("random", say("from scratch"), say("All begin with random weights")),
             ),
         ),
         html.Label(

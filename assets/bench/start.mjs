@@ -4,6 +4,7 @@
 import { forgetTheme } from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg, parts } from "../lib/language.mjs";
+import { acting } from "../lib/page/acting.mjs";
 import { speak } from "../lib/page/speak.mjs";
 import { following, onSystemChange, remember, remembered, scheme } from "../lib/page/theme.mjs";
 import { figure, percent } from "../lib/words.mjs";
@@ -213,19 +214,8 @@ const acts = {
   more: (what) => resize(/** @type {any} */ (what), 1), fewer: (what) => resize(/** @type {any} */ (what), -1),
   copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.bench)).then(() => text(place("bench-copied"), msg`Copied`)),
 };
-addEventListener("click", (event) => {
-  const button = /** @type {any} */ (event.target).closest?.("[data-act]");
-  if (button) acts[button.dataset.act]?.(button.dataset.kind ?? button.dataset.mode ?? button.dataset.size ?? "");
-});
+acting(acts);
 place("bench-examples").addEventListener("change", (event) => open(/** @type {any} */ (event.target).value));
-addEventListener("keydown", (event) => {
-  if (/** @type {any} */ (event.target).closest?.("input, select, button") && event.key === " ") return;
-  if (/** @type {any} */ (event.target).closest?.("input, select") || event.ctrlKey || event.metaKey || event.altKey) return;
-  const does = { ArrowRight: acts.step, ".": acts.step, ArrowLeft: acts.back, ",": acts.back, " ": play }[event.key];
-  if (!does) return;
-  event.preventDefault();
-  does("");
-});
 addEventListener("hashchange", () => location.hash !== pack(page.bench) && follow());
 addEventListener("paste", (event) => {
   if (/** @type {any} */ (event.target).closest?.("input")) return;

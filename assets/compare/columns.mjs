@@ -4,14 +4,16 @@
 import { commands } from "../lib/run/commands.mjs";
 import { Socket } from "../lib/run/socket.mjs";
 import { Store } from "../lib/run/store.mjs";
+import { depths } from "../lib/training/gradients.mjs";
 import * as read from "../lib/reads.mjs";
 
 const VIEW = "compare";
 
 export class Column {
-  /** @param {string} architecture @param {() => void} changed */
-  constructor(architecture, changed) {
+  /** @param {string} architecture @param {Record<string, any>} config fields that differ from the defaults @param {() => void} changed */
+  constructor(architecture, config, changed) {
     this.architecture = architecture;
+    this.config = config;
     this.changed = changed;
     this.store = new Store();
     this.session = "";
@@ -24,6 +26,7 @@ export class Column {
     /** Fields to open with, until it is opened. @type {any} */
     this.wanted = null;
     this.share = "";
+    this.closed = false;
     this.socket = new Socket({
       address: () => this.address(),
       onFrame: (frame) => this.frame(frame),
@@ -62,12 +65,16 @@ export class Column {
   }
 
   close() {
+    this.closed = true;
     this.socket.closed = () => {};
+    this.socket.state = "closed"; // nothing more is sent, and who waits for an answer goes on
+    this.socket.answerAll({ ok: false, errors: [] });
     this.socket.socket?.close(1000);
   }
 
   /** @param {import("../lib/run/wire.mjs").Frame} frame */
   frame(frame) {
+    if (this.closed) return;
     this.store.apply(frame);
     if (frame.kind === "welcome") {
       this.session = frame.session;
@@ -86,10 +93,27 @@ export class Column {
     return info ? { info, layer: info.layers - 1 } : null;
   }
 
-  /** Watch the weights of all heads of that read. */
+  /** What each layer gives to the next, from the input up, as far as a gradient reaches it. */
+  depths() {
+    return depths(this.world.schema?.taps ?? []).filter((d) => /\d/.test(d.scope)).reverse();
+  }
+
+  /** In training, by layer from the input up: the norm of the gradient that reaches the rows it gives (of the first sequence); NaN: not known.
+   * @returns {number[]} */
+  gradients() {
+    const first = this.relation() ? 1 : 0;
+    return this.depths().map((_, i) => {
+      const known = this.world.values(VIEW, first + i)[0];
+      return known ? Math.hypot(...Array.from({ length: known.shape[1] }, (__, t) => known.at(0, t)).filter((v) => !Number.isNaN(v))) : NaN;
+    });
+  }
+
+  /** Watch the weights of all heads of that read, and in training the gradient at each layer. */
   async watch() {
     const at = this.relation();
-    const selectors = at ? [{ path: read.tapsOf(this.world, at.info, at.layer).weights, index: { b: 0 }, dtype: /** @type {const} */ ("f32") }] : [];
+    /** @type {import("../lib/types").Selector[]} */
+    const selectors = at ? [{ path: read.tapsOf(this.world, at.info, at.layer).weights, index: { b: 0 }, dtype: "f32" }] : [];
+    if (this.world.moved?.phase === "train") selectors.push(...this.depths().map((d) => ({ path: d.path, side: /** @type {const} */ ("gradient"), index: { b: 0 }, dtype: /** @type {const} */ ("f32"), reduce: /** @type {const} */ ("norm") })));
     const text = selectors.map((s) => JSON.stringify(s));
     this.store.plan.set(VIEW, text);
     this.store.watches(text, this.store.mark + 1);

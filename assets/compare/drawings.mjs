@@ -29,6 +29,11 @@ export function drawReads(canvas, o) {
     font(g, 480, 12);
     return label(g, clip(g, o.words, width - 8), 2, (high + low) / 2 + 2, { size: 12, color: "--ink-3" });
   }
+  for (let i = 0; i < o.row; i++) {
+    const main = o.keys.reduce((/** @type {number} */ best, _, j) => (o.weight(i, j) > o.weight(i, best) ? j : best), 0);
+    const w = o.weight(i, main);
+    if (w > 0) ribbon(g, x(main) + box / 2, 4 + high, x(i) + box / 2, low, w * Math.min(16, box / 2), css("--line-2"));
+  }
   const at = x(o.row) + box / 2;
   for (let i = 0; i < o.row; i++) { // earlier rows: what each read most
     const most = o.keys.reduce((best, _, j) => (o.weight(i, j) > o.weight(i, best) ? j : best), 0), w = o.weight(i, most);
@@ -132,4 +137,25 @@ export function drawLine(canvas, { own, others, low, high, role, format = (x) =>
   g.beginPath();
   g.arc(X(own.length - 1), Y(own[own.length - 1]), 3.2, 0, 7);
   g.fill();
+}
+
+/** A bar for each layer, by powers of ten: one scale for all columns. @param {HTMLCanvasElement} canvas @param {{own: number[], names: string[], low: number, high: number}} o */
+export function drawDepth(canvas, { own, names, low, high }) {
+  const [g, width, height] = fit(canvas);
+  if (!own.some(Number.isFinite) || !Number.isFinite(low)) return;
+  const [bottom, most] = [Math.floor(Math.log10(low) - 0.01), Math.max(Math.ceil(Math.log10(high)), Math.floor(Math.log10(low)) + 1)];
+  const left = 40, top = 8, base = height - 18, step = Math.min(44, (width - left) / own.length);
+  const Y = (/** @type {number} */ power) => base - ((power - bottom) / (most - bottom)) * (base - top);
+  for (const power of [bottom, most]) {
+    g.fillStyle = css("--line");
+    g.fillRect(left, Math.round(Y(power)), width - left, 1);
+    label(g, power === 0 ? "1" : `1e${power}`, left - 5, Y(power), { mono: true, size: 10.5, align: "right", color: "--ink-3" });
+  }
+  own.forEach((v, i) => {
+    const x = left + i * step, y = v > 0 ? Y(Math.log10(v)) : base;
+    g.fillStyle = css("--g-fill");
+    g.fillRect(x + step * 0.12, Math.min(y, base - 1), step * 0.76, Math.max(1, base - y));
+  });
+  label(g, names[0] ?? "", left, height - 7, { size: 10.5, color: "--ink-2" });
+  label(g, names.at(-1) ?? "", left + step * own.length, height - 7, { size: 10.5, align: "right", color: "--ink-2" });
 }

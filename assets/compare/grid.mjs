@@ -3,17 +3,18 @@
 
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
+import { Field, labelOf, same } from "../lib/setup/fields.mjs";
 import { banks, total } from "../lib/states/kept.mjs";
 import { bytes, duration, figure, leaf, number, probability, shown } from "../lib/words.mjs";
-import { drawLine, drawMap, drawReach, drawReads } from "./drawings.mjs";
+import { drawDepth, drawLine, drawMap, drawReach, drawReads } from "./drawings.mjs";
 import { apart, FEWEST, MOST } from "./link.mjs";
 
 /** @typedef {import("./columns.mjs").Column} Column */
-/** @typedef {{architectures: any[], tasks: any[], replace: (i: number, id: string) => void, remove: (i: number) => void, add: () => void, open: (c: Column) => void, task: () => string, changed: () => void}} Acts */
+/** @typedef {{architectures: any[], tasks: any[], replace: (i: number, id: string) => void, remove: (i: number) => void, add: () => void, open: (c: Column) => void, fields: Record<string, any[]>, vary: (i: number, name: string, value: any) => void, task: () => string, changed: () => void}} Acts */
 
 const ROWS = {
   decode: ["model", "reads", "sofar", "reach", "chooses", "keeps", "cost"],
-  train: ["model", "loss", "norm", "keeps", "cost"],
+  train: ["model", "loss", "gradient", "depth", "keeps", "cost"],
 };
 /** @param {number} i */
 export const letter = (i) => String.fromCharCode(65 + i);
@@ -23,7 +24,8 @@ function named(row) {
   const names = /** @type {Record<string, [string, string]>} */ ({
     model: [msg`Model`, msg`compared row by row`], reads: [msg`Reads now`, msg`width = weight, mean of heads, last layer`], sofar: [msg`Read so far`, msg`one line per target row`],
     reach: [msg`Reach`, msg`gradient of log p(choice); same test for all`], chooses: [msg`Chooses`, msg`and p of what it chose, by step`],
-    keeps: [msg`Keeps`, msg`between calls`], cost: [msg`Costs`, msg`this call`], loss: [msg`Loss`, msg`nats a row, the others in grey`], norm: [msg`Gradient`, msg`norm of all, before clipping`],
+    keeps: [msg`Keeps`, msg`between calls`], cost: [msg`Costs`, msg`this call`], loss: [msg`Loss`, msg`nats a row, the others in grey`], gradient: [msg`Gradient`, msg`norm of all, before clipping`],
+    depth: [msg`Gradient by layer`, msg`at what each layer gives; first sequence`],
   });
   return names[row];
 }
@@ -36,6 +38,8 @@ export class Grid {
     this.shape = "";
     /** @type {Map<string, any>} by row and column */
     this.cells = new Map();
+    /** The controls of each column's set-up. @type {WeakMap<Column, Field[]>} */
+    this.fields = new WeakMap();
     /** @type {any} */
     this.adding = null;
   }
@@ -73,10 +77,17 @@ export class Grid {
   /** @param {string} row @param {Column} c @param {number} i @param {number} count @returns {any[]} */
   filled(row, c, i, count) {
     const canvas = (/** @type {string} */ name) => h("canvas", { role: "img", "aria-label": name });
-    if (row === "model") return [h("b", { class: "letter" }, letter(i)), this.select(c, i), h("small"), h("span", { class: "row" }, h("button", { class: "link small", type: "button", onclick: () => this.acts.open(c) }, msg`Open as a stage`), h("button", { class: "link small", type: "button", disabled: count <= FEWEST, onclick: () => this.acts.remove(i) }, msg`Remove`))];
+    if (row === "model") return [h("b", { class: "letter" }, letter(i)), this.select(c, i), h("small"), h("small", { class: "varied" }), h("span", { class: "row" }, h("button", { class: "link small", type: "button", onclick: () => this.acts.open(c) }, msg`Open as a stage`), h("button", { class: "link small", type: "button", disabled: count <= FEWEST, onclick: () => this.acts.remove(i) }, msg`Remove`)), this.variant(c, i)];
     if (row === "chooses") return [h("ol", { class: "choices" }), canvas(msg`probability of what was chosen, by step`)];
     if (row === "keeps" || row === "cost") return [h("p", { class: "facts" })];
     return [canvas(named(row)[0])];
+  }
+
+  /** The fields of its set-up, folded. @param {Column} c @param {number} i */
+  variant(c, i) {
+    const fields = this.acts.fields[c.architecture].map((/** @type {any} */ about) => new Field(about, { change: (value) => this.acts.vary(i, nameOf(about), value) }));
+    this.fields.set(c, fields);
+    return h("details", { class: "setup" }, h("summary", { class: "link small" }, msg`Variant`), h("dl", null, fields.map((f) => f.element)));
   }
 
   /** @param {Column} c @param {number} i */
@@ -93,8 +104,12 @@ export class Grid {
   /** @param {any} cell @param {Column} c */
   model(cell, c) {
     const spec = this.acts.architectures.find((a) => a.id === c.architecture), opened = c.world.opened;
+    const config = opened?.scenario.config ?? c.config;
+    for (const f of this.fields.get(c) ?? []) f.show({ value: config[nameOf(f.about)] ?? f.about.default });
+    const others = this.acts.fields[c.architecture].filter((/** @type {any} */ f) => nameOf(f) in config && !same(config[nameOf(f)], f.default));
     const kind = !opened ? "" : opened.weights.kind === "trained" ? msg`trained weights` : msg`random weights`;
     text(cell.children[2], [/\b(?:19|20)\d\d\b/.exec(spec?.paper ?? "")?.[0] ?? "", opened ? msg`${opened.parameters.toLocaleString("en")} parameters` : "", kind].filter(Boolean).join(" · "));
+    text(cell.children[3], others.map((/** @type {any} */ f) => `${f.title} ${labelOf(f, config[nameOf(f)])}`).join(" · "));
     set(cell.children[2], "title", spec?.paper ?? null);
   }
 
@@ -173,13 +188,25 @@ export class Grid {
   }
 
   /** @param {any} cell @param {Column} c @param {number} i @param {Column[]} columns */
-  norm(cell, c, i, columns) {
+  gradient(cell, c, i, columns) {
     const line = (/** @type {Column} */ x) => x.world.curve.norm.map(number).filter(Number.isFinite);
     const all = columns.flatMap(line);
     drawLine(cell.firstChild, { own: line(c), others: columns.filter((_, n) => n !== i).map(line), low: 0, high: Math.max(1e-6, ...all), role: "g" });
     set(cell, "data-empty", all.length ? null : msg`no update yet`);
   }
+
+  /** @param {any} cell @param {Column} c @param {number} i @param {Column[]} columns */
+  depth(cell, c, i, columns) {
+    const all = columns.flatMap((x) => x.gradients()).filter((v) => v > 0), own = c.gradients();
+    drawDepth(cell.firstChild, { own, names: c.depths().map((d) => d.name), low: Math.min(...all), high: Math.max(...all) });
+    const known = own.filter(Number.isFinite);
+    set(cell.firstChild, "aria-label", known.length ? msg`gradient ${figure(known[0], 2)} at the first layer, ${figure(known.at(-1) ?? NaN, 2)} at the last` : msg`no update yet`);
+    set(cell, "data-empty", known.length ? null : msg`no update yet`);
+  }
 }
+
+/** A field's name in the config. @param {{path: string}} about */
+const nameOf = (about) => about.path.replace("config.", "");
 
 /** @template T @param {T[]} l @param {number} n */
 const last = (l, n) => l.slice(Math.max(0, l.length - n));

@@ -7,7 +7,8 @@ const START = "#c=";
 export const FEWEST = 2;
 export const MOST = 4;
 
-/** @typedef {{task: string, models: string[], source: any[] | null, target: any[], seed: number, lead: "own" | "first", phase: "train" | "decode"}} Comparison */
+/** configs: of each model the fields that differ from its defaults; weights: what training begins with; training: how it differs from the defaults.
+ * @typedef {{task: string, models: string[], configs: Record<string, any>[], weights: "trained" | "random", source: any[] | null, target: any[], seed: number, lead: "own" | "first", phase: "train" | "decode", training?: Record<string, any>}} Comparison */
 
 /** @param {Comparison} c */
 export function pack(c) {
@@ -30,7 +31,7 @@ export function unpack(fragment, catalogue) {
   }
   const wrong = whatIsWrong(c, catalogue);
   if (wrong) throw new Error(msg`This link holds no comparison: ${wrong}. Copy it again, whole, or start from an example.`);
-  return { task: c.task, models: c.models, source: c.source ?? null, target: c.target ?? [], seed: c.seed ?? 7, lead: c.lead === "first" ? "first" : "own", phase: c.phase === "train" ? "train" : "decode" };
+  return { task: c.task, models: c.models, configs: c.configs ?? c.models.map(() => ({})), weights: c.weights === "random" ? "random" : "trained", source: c.source ?? null, target: c.target ?? [], seed: c.seed ?? 7, lead: c.lead === "first" ? "first" : "own", phase: c.phase === "train" ? "train" : "decode", ...(c.training ? { training: c.training } : {}) };
 }
 
 /** @param {any} c @param {{architectures: any[], tasks: any[]}} catalogue */
@@ -44,6 +45,9 @@ function whatIsWrong(c, { architectures, tasks }) {
     const why = apart(found, c.task, tasks);
     if (why) return why;
   }
+  const fields = (/** @type {any} */ f) => f !== null && typeof f === "object" && !Array.isArray(f);
+  if (c.configs !== undefined && !(Array.isArray(c.configs) && c.configs.length === c.models.length && c.configs.every(fields))) return "configs";
+  if (c.training !== undefined && !fields(c.training)) return "training";
   const words = (/** @type {any} */ l) => l === null || l === undefined || (Array.isArray(l) && l.every((t) => typeof t === "string" || typeof t?.special === "string"));
   return words(c.source) && words(c.target) ? "" : "source, target";
 }

@@ -4,32 +4,34 @@
 import { forgetTheme } from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
+import { acting } from "../lib/page/acting.mjs";
 import { speak } from "../lib/page/speak.mjs";
 import { following, onSystemChange, remember, remembered, scheme } from "../lib/page/theme.mjs";
 import { nameOf, splittingOf, tokenize } from "../lib/setup/tokens.mjs";
 import { Column } from "./columns.mjs";
 import { apart, FEWEST, isComparison, MOST, pack, unpack } from "./link.mjs";
 import { Grid } from "./grid.mjs";
+import { sets } from "./sets.mjs";
 import { ended, said, stepOf, stepped } from "./said.mjs";
 
 /** @typedef {import("./link.mjs").Comparison} Comparison */
 
 const data = JSON.parse(document.getElementById("lookback-data")?.textContent ?? "{}");
 const place = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
-const PLAY = 600; // ms between steps
+const PLAY = { decode: 600, train: 30 }; // ms between steps
 const REST = 220; // ms after which the address and the reach follow
 const LONGEST = 24; // steps that the track has places for
 
 const preset = (/** @type {string} */ task) => data.tasks.find((/** @type {any} */ t) => t.id === task).presets[0];
 /** @returns {Comparison} */
-const first = () => ({ task: "translation", models: ["cho_2014", "bahdanau", "encoder_decoder"], source: preset("translation").source, target: [], seed: 7, lead: "own", phase: "decode" });
+const first = () => ({ task: "translation", models: ["cho_2014", "bahdanau", "encoder_decoder"], configs: [{}, {}, {}], weights: "trained", source: preset("translation").source, target: [], seed: 7, lead: "own", phase: "decode" });
 
 const page = { now: first(), columns: /** @type {Column[]} */ ([]), refused: "", playing: 0, busy: false, painting: 0, resting: /** @type {any} */ (0) };
-const grid = new Grid(place("compare-grid"), { architectures: data.architectures, tasks: data.tasks, replace, remove, add, open: openStage, task: () => page.now.task, changed: paint });
+const grid = new Grid(place("compare-grid"), { architectures: data.architectures, tasks: data.tasks, replace, remove, add, open: openStage, fields: data.fields, vary, task: () => page.now.task, changed: paint });
 
-const column = (/** @type {string} */ id) => new Column(id, paint);
-const scenarioOf = (/** @type {string} */ id) => ({
-  architecture: id, task: page.now.task, seed: page.now.seed, phase: page.now.phase, policy: { limit: LONGEST },
+const column = (/** @type {string} */ id, /** @type {number} */ i) => new Column(id, page.now.configs[i] ?? {}, paint);
+const scenarioOf = (/** @type {Column} */ c) => ({
+  architecture: c.architecture, config: c.config, task: page.now.task, weights: page.now.weights, seed: page.now.seed, phase: page.now.phase, policy: { limit: LONGEST }, training: page.now.training ?? {},
   requests: [{ ...(page.now.source ? { source: page.now.source } : {}), target: page.now.target }],
 });
 
@@ -41,22 +43,30 @@ async function begin(next) {
   for (const c of page.columns) c.close();
   page.columns = next.models.map(column);
   paint();
-  await Promise.all(page.columns.map((c) => c.open(scenarioOf(c.architecture))));
+  await Promise.all(page.columns.map((c) => c.open(scenarioOf(c))));
   rested();
 }
 
 /** @param {number} i @param {string} id */
 async function replace(i, id) {
-  page.now = { ...page.now, models: page.now.models.map((m, n) => (n === i ? id : m)) };
+  page.now = { ...page.now, models: page.now.models.map((m, n) => (n === i ? id : m)), configs: page.now.configs.map((f, n) => (n === i ? {} : f)) };
   page.columns[i].close();
-  page.columns[i] = column(id);
+  page.columns[i] = column(id, i);
   await restart([page.columns[i]]);
+}
+
+/** Another value of one field of a set-up. @param {number} i @param {string} name @param {any} value */
+async function vary(i, name, value) {
+  const c = page.columns[i];
+  c.config = { ...c.config, [name]: value };
+  page.now = { ...page.now, configs: page.columns.map((x) => x.config) };
+  await restart([c]);
 }
 
 /** @param {number} i */
 function remove(i) {
   if (page.columns.length <= FEWEST) return;
-  page.now = { ...page.now, models: page.now.models.filter((_, n) => n !== i) };
+  page.now = { ...page.now, models: page.now.models.filter((_, n) => n !== i), configs: page.now.configs.filter((_, n) => n !== i) };
   page.columns.splice(i, 1)[0].close();
   rested();
   paint();
@@ -65,9 +75,9 @@ function remove(i) {
 async function add() {
   if (page.columns.length >= MOST) return;
   const free = data.architectures.find((/** @type {any} */ a) => !page.now.models.includes(a.id) && !apart(a, page.now.task, data.tasks));
-  if (!free) return refuse(msg`No other model learns this task. Choose another example.`);
-  page.now = { ...page.now, models: [...page.now.models, free.id] };
-  page.columns.push(column(free.id));
+  const id = free?.id ?? page.now.models.at(-1); // the same once more: its variant may differ
+  page.now = { ...page.now, models: [...page.now.models, id], configs: [...page.now.configs, {}] };
+  page.columns.push(column(id, page.columns.length));
   await restart(page.columns.slice(-1));
 }
 
@@ -75,7 +85,7 @@ async function add() {
 async function restart(fresh) {
   stop();
   paint();
-  await Promise.all(page.columns.map((c) => (fresh.includes(c) ? c.open(scenarioOf(c.architecture)) : c.commands.enter(page.now.phase))));
+  await Promise.all(page.columns.map((c) => (fresh.includes(c) ? c.open(scenarioOf(c)) : c.commands.enter(page.now.phase))));
   rested();
 }
 
@@ -83,7 +93,11 @@ async function restart(fresh) {
 async function enter(phase) {
   stop();
   page.now = { ...page.now, phase };
-  await together((c) => c.commands.enter(phase));
+  await together(async (c) => {
+    const reply = await c.commands.enter(phase);
+    await c.watch();
+    return reply;
+  });
 }
 
 /** The same command to some columns; the next waits for all of them. @param {(c: Column) => Promise<any>} act @param {Column[]} [columns] */
@@ -128,7 +142,7 @@ function play() {
   if (page.playing) return stop();
   const tick = async () => {
     await step();
-    if (page.playing && page.columns.some((c) => !ended(c)) && !page.refused) page.playing = window.setTimeout(tick, PLAY);
+    if (page.playing && page.columns.some((c) => !ended(c)) && !page.refused) page.playing = window.setTimeout(tick, PLAY[page.now.phase]);
     else stop();
   };
   page.playing = window.setTimeout(tick, 0);
@@ -165,20 +179,22 @@ async function retext(typed) {
   if (side === "source" && !tokens.length) return refuse(msg`The source is empty; allowed: 1 token or more. Type a sentence.`);
   stop();
   page.now = { ...page.now, [side]: tokens };
-  await together((c) => c.commands.change({ requests: scenarioOf(c.architecture).requests }));
+  await together((c) => c.commands.change({ requests: scenarioOf(c).requests }));
 }
 
 /** @param {string} chosen "task 2" */
 function example(chosen) {
   const [task, at] = chosen.split(" ");
+  if (task === "set") return begin({ ...first(), ...sets(preset)[Number(at)].holds });
   const found = data.tasks.find((/** @type {any} */ t) => t.id === task)?.presets[Number(at)];
   if (!found) return;
   const fits = page.now.models.filter((id) => !apart(data.architectures.find((/** @type {any} */ a) => a.id === id), task, data.tasks));
   const others = data.architectures.filter((/** @type {any} */ a) => !apart(a, task, data.tasks) && !fits.includes(a.id)).map((/** @type {any} */ a) => a.id);
   const models = [...fits, ...others].slice(0, Math.max(FEWEST, fits.length));
-  if (models.length < FEWEST) return refuse(msg`Only ${models.length} model learns this task; a comparison needs ${FEWEST}. Choose another example.`);
+  while (models.length < FEWEST) models.push(models[0]); // one model alone, in two variants
+  const configs = models.map((id, i) => (page.now.models[i] === id ? page.now.configs[i] : {}));
   const left = page.now.models.filter((id) => !models.includes(id)).map((id) => apart(data.architectures.find((/** @type {any} */ a) => a.id === id), task, data.tasks));
-  begin({ ...page.now, task, models, source: found.source, target: found.target ?? [] }).then(() => left.length && refuse(`${left.join("; ")}.`));
+  begin({ ...page.now, task, models, configs, source: found.source, target: found.target ?? [] }).then(() => left.length && refuse(`${left.join("; ")}.`));
 }
 
 /** The example that this is, "task 2", or "". @param {Comparison} now */
@@ -210,7 +226,7 @@ function draw() {
   words = key;
   for (const button of document.querySelectorAll("[data-value]")) {
     const { act, value } = /** @type {HTMLElement} */ (button).dataset;
-    set(/** @type {HTMLElement} */ (button), "aria-pressed", String(value === (act === "phase" ? now.phase : now.lead)));
+    set(/** @type {HTMLElement} */ (button), "aria-pressed", String(value === now[/** @type {"phase" | "lead" | "weights"} */ (act)]));
   }
   set(place("compare-back"), "disabled", now_ === 0);
   set(place("compare-step"), "disabled", done);
@@ -244,8 +260,8 @@ function status() {
 
 function presets() {
   const picker = place("compare-presets");
-  const fits = (/** @type {any} */ t) => data.architectures.filter((/** @type {any} */ a) => !apart(a, t.id, data.tasks)).length >= FEWEST;
-  picker.append(h("option", { value: "" }, msg`Your own input`), ...data.tasks.filter(fits).map((/** @type {any} */ t) =>
+  const fits = (/** @type {any} */ t) => !t.presets[0].features && data.architectures.some((/** @type {any} */ a) => !apart(a, t.id, data.tasks));
+  picker.append(h("option", { value: "" }, msg`Your own input`), h("optgroup", { label: msg`Comparisons` }, sets(preset).map((s, i) => h("option", { value: `set ${i}` }, s.name))), ...data.tasks.filter(fits).map((/** @type {any} */ t) =>
     h("optgroup", { label: t.name }, t.presets.map((/** @type {any} */ p, /** @type {number} */ i) => h("option", { value: `${t.id} ${i}`, title: p.note }, p.name)))));
   picker.addEventListener("change", () => example(picker.value));
 }
@@ -264,22 +280,11 @@ function themed() {
 /** @type {Record<string, (value: string) => any>} */
 const acts = {
   step: () => { stop(); step(); }, back: () => { stop(); back(); }, play, theme: nextTheme, speak: () => speak(place("language").dataset.language ?? ""),
-  phase: (value) => enter(/** @type {any} */ (value)), lead: (value) => { page.now = { ...page.now, lead: /** @type {any} */ (value) }; rested(); paint(); },
+  phase: (value) => enter(/** @type {any} */ (value)), weights: (value) => begin({ ...page.now, weights: /** @type {any} */ (value) }), lead: (value) => { page.now = { ...page.now, lead: /** @type {any} */ (value) }; rested(); paint(); },
   copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.now)).then(() => text(place("compare-copied"), msg`Copied`)),
 };
-addEventListener("click", (event) => {
-  const button = /** @type {any} */ (event.target).closest?.("[data-act]");
-  if (button) acts[button.dataset.act]?.(button.dataset.value ?? "");
-});
+acting(acts);
 place("compare-input").append(h("input", { id: "compare-text", autocomplete: "off", spellcheck: "false", "aria-label": msg`The input that all models read`, onchange: (/** @type {any} */ event) => retext(event.target.value) }));
-addEventListener("keydown", (event) => {
-  const target = /** @type {any} */ (event.target);
-  if (target.closest?.("input, select") || (target.closest?.("button") && event.key === " ") || event.ctrlKey || event.metaKey || event.altKey) return;
-  const does = { ArrowRight: acts.step, ".": acts.step, ArrowLeft: acts.back, ",": acts.back, " ": acts.play }[event.key];
-  if (!does) return;
-  event.preventDefault();
-  does("");
-});
 addEventListener("hashchange", () => location.hash !== pack(page.now) && follow());
 addEventListener("online", () => page.columns.forEach((c) => c.socket.connect()));
 document.addEventListener("box", () => paint());

@@ -62,6 +62,24 @@ def test_a_model_is_exchanged_added_and_removed_and_a_link_brings_it_back(compar
     assert compare.evaluate("() => lookbackCompare.now.models") == models and models[0] == "luong"
 
 
+def test_variants_of_one_model_are_compared_from_scratch(compare: Page) -> None:
+    """Plain and residual stacks: each column has its own fields, and the gradient at each of its layers is shown."""
+    compare.get_by_label("Scenario").select_option(label="Depth with and without shortcuts")
+    every = "lookbackCompare.columns.every((c) => c.world.opened?.scenario.architecture === 'residual')"
+    compare.wait_for_function(f"() => lookbackCompare.columns.length === 4 && {every} && !lookbackCompare.busy")
+    steps(compare, "0,0,0,0")
+    compare.locator("#compare-step").click()
+    known = "lookbackCompare.columns.map((c) => c.gradients().filter((v) => v > 0).length).join()"
+    compare.wait_for_function(f"() => {known} === '6,6,18,18'")
+    second = compare.locator(".model .cell").nth(1)
+    second.locator("summary").click()
+    second.get_by_label("Shortcut", exact=True).select_option("projections")
+    compare.wait_for_function("() => lookbackCompare.columns[1].world.opened?.scenario.config.shortcut === 'projections'")
+    held = "atob(location.hash.slice(3).replaceAll('-', '+').replaceAll('_', '/'))"
+    compare.wait_for_function(f"() => location.hash.startsWith('#c=') && {held}.includes('projections')")
+    expect(second.locator(".varied")).to_have_text("Blocks 6 · Shortcut projections")
+
+
 def test_the_first_leads_where_it_is_told_to(compare: Page) -> None:
     compare.get_by_role("button", name="all take A's").click()
     compare.get_by_label("The input that all models read").fill("the report was not convincing .")

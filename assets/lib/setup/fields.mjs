@@ -66,7 +66,7 @@ export class Field {
 export const same = (a, b) => a === b || (a ?? null) === (b ?? null);
 
 /** A value as its control shows it. @param {Description} about @param {any} value */
-function labelOf(about, value) {
+export function labelOf(about, value) {
   if (about.as === "switch") return value ? msg`on` : msg`off`;
   if (value === null || value === undefined || value === "") return msg`nothing`;
   return about.choices?.find((c) => c.value === value)?.label ?? String(value);

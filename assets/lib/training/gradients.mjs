@@ -25,8 +25,12 @@ export function depths(taps, owner = "t") {
   const name = (/** @type {string} */ scope) => opName(scope, several).replace(/^(dec|enc) /, "");
   const token = (/** @type {string} */ path) => /\.token$/.test(path) && !/embedding\.token$/.test(path);
   return all.filter((d, i) => token(d.path) || all.findIndex((o) => o.scope === d.scope && !token(o.path)) === i)
-    .map(({ path, scope }) => ({ path, scope, name: token(path) ? msg`tokens` : name(scope) })).slice(0, DEPTHS);
+    .map(({ path, scope }) => ({ path, scope, name: token(path) ? msg`tokens` : name(scope) })).filter(evenly);
 }
+
+/** Where there are more than find room: some of them, evenly, the first and the last among them.
+ * @param {unknown} _ @param {number} i @param {unknown[]} all */
+const evenly = (_, i, all) => all.length <= DEPTHS || Math.round((Math.round((i * (DEPTHS - 1)) / (all.length - 1)) * (all.length - 1)) / (DEPTHS - 1)) === i;
 
 /** @param {string} path */
 const scopeOf = (path) => (path.includes(".") ? path.slice(0, path.lastIndexOf(".")) : path);

@@ -10,11 +10,17 @@ const catalogue = {
   ],
   tasks: [{ id: "one", name: "Task one" }, { id: "two", name: "Task two" }],
 };
-const comparison = { task: "one", models: ["a", "b"], source: ["x"], target: [], seed: 3, lead: "first", phase: "decode" };
+const comparison = { task: "one", models: ["a", "b"], configs: [{}, { layers: 2 }], weights: "random", source: ["x"], target: [], seed: 3, lead: "first", phase: "decode" };
 
 test("a link carries a comparison", () => {
   assert.ok(isComparison(pack(comparison)));
   assert.deepEqual(unpack(pack(comparison), catalogue), comparison);
+});
+
+test("an older link says nothing of variants; what is none is refused", () => {
+  const { configs, weights, ...older } = comparison;
+  assert.deepEqual(unpack(pack(older), catalogue), { ...comparison, configs: [{}, {}], weights: "trained" });
+  for (const wrong of [{ configs: [{}] }, { configs: [[], {}] }, { training: 3 }]) assert.throws(() => unpack(pack({ ...comparison, ...wrong }), catalogue), /configs|training/);
 });
 
 test("models that cannot share the input are named, and why", () => {

@@ -1,0 +1,21 @@
+// @ts-check
+/** Comparisons to begin from, whose set-ups differ in more than the model. Pure. */
+
+import { msg } from "../lib/language.mjs";
+
+/** @typedef {import("./link.mjs").Comparison} Comparison */
+
+/** @param {(task: string) => any} preset a task's first example @returns {{name: string, holds: Partial<Comparison>}[]} */
+export const sets = (preset) => [
+  {
+    name: msg`Depth with and without shortcuts`,
+    holds: {
+      task: "characters", source: null, target: preset("characters").target, phase: "train", weights: "random", training: { batch_size: 16, learning_rate: 0.003 },
+      models: Array(4).fill("residual"), configs: [6, 24].flatMap((blocks) => ["none", "identity"].map((shortcut) => ({ shortcut, blocks }))),
+    },
+  },
+  {
+    name: msg`The same weights as recurrence and as convolution`,
+    holds: { task: "language_model", source: null, target: preset("language_model").target, models: ["s4", "s4"], configs: [{}, { schedule: "convolution" }] },
+  },
+];
