@@ -11,7 +11,7 @@ Axis vocabulary (one size per letter in one pass; a prime marks the key side of 
     g  key-value head   n  state             a  alignment width   y x c  image row, column, channel
     m  both directions of a bidirectional encoder          k  place in a window
     r  hop (a row of weights of its own, not a head)       l  lag
-    p  pair of places          i  tile of keys      one  a single number
+    p  pair of places          i, j  tiles of keys      one  a single number
 
 This package knows no web, no files (except the shipped checkpoints and data), no device choice, and nothing of `app`.
 """
@@ -54,6 +54,7 @@ AXES: Mapping[str, str] = {
     "l": "lag",
     "p": "pair of places that turn together",
     "i": "tile of keys",
+    "j": "tile of source keys",
     "one": "single number",
 }
 

@@ -75,7 +75,7 @@ class Counting:
         return Counting(self._counted, self._counter, f"{self._prefix}{name}.", self._step)
 
     def at(self, axis: str, index: int) -> Counting:
-        step = self._step if axis == "i" else index  # tiles can be joined in any order: none waits for another
+        step = self._step if axis in ("i", "j") else index  # tiles can be joined in any order: none waits for another
         return Counting(self._counted, self._counter, self._prefix, step)
 
     def show(self, name: str, make: Callable[[], Tensor], axes: str, type: SemanticType = "hidden") -> None:

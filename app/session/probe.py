@@ -28,7 +28,7 @@ def probe(model: nn.Module, scenario: Scenario, device: torch.device) -> tuple[S
     reached = _backward(model, outputs.values.sum() + sum(outputs.penalties.values()), tape)
     model.zero_grad()
     heads = {r.name: _heads(tape.records, r.path) for r in spec.relations}
-    sizes = {axis: size for axis, size in tape.sizes.items() if axis.rstrip("'") not in ("b", "s", "t", "i")}
+    sizes = {axis: size for axis, size in tape.sizes.items() if axis.rstrip("'") not in ("b", "s", "t", "i", "j")}
     return describing.schema(tape, model, scenario, reached), heads, sizes
 
 

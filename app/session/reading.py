@@ -238,7 +238,7 @@ def ops(tape: Tape, paths: Iterable[str] | None = None) -> tuple[str, ...]:
     """The scopes that recorded something, in order: "decoder.layer0.self", ... What runs tile by tile is one operation a tile,
     before the read that they make: "decoder.layer0.self.tile.0", ... paths: of these alone, in an order of their own."""
     found = tuple(dict.fromkeys(scope(path) for path in (tape.records if paths is None else paths)))
-    tiles = {scope(p): r.value.shape[r.axes.index("i")] for p, r in tape.records.items() if "i" in r.axes}
+    tiles = {scope(p): r.value.shape[r.axes.index(a)] for p, r in tape.records.items() for a in r.axes if a in ("i", "j")}
     tiles = {own: count for own, count in tiles.items() if count <= MOST_TILES}
     if not tiles:
         return found

@@ -106,7 +106,7 @@ export function axisName(axis) {
   const names = {
     b: msg`request`, s: msg`source row`, t: msg`target row`, h: msg`head`, g: msg`key-value head`, v: msg`vocabulary entry`, n: msg`state`, d: msg`model width`,
     f: msg`feed-forward width`, out: msg`output`, in: msg`input`, entry: msg`entry`, width: msg`width`, e: msg`head width`, a: msg`alignment width`,
-    y: msg`image row`, x: msg`image column`, c: msg`channel`, one: msg`single number`, r: msg`hop`, i: msg`tile of keys`,
+    y: msg`image row`, x: msg`image column`, c: msg`channel`, one: msg`single number`, r: msg`hop`, i: msg`tile of keys`, j: msg`tile of source keys`,
   };
   const prime = axis.endsWith("'");
   const name = names[prime ? axis.slice(0, -1) : axis] ?? axis;

@@ -101,7 +101,7 @@ class Tiles:
         """As that of `Whole`."""
         tap("mask", may_read.mask, of.mask_axes, "mask")
         score = of.score(q, known.keys, may_read.where, tap)
-        found = tiled(score, known.values, may_read.mask, self.tile, tap / "tile", of.query)
+        found = tiled(score, known.values, may_read.mask, self.tile, tap / "tile", of.query, of.key[0])
         every = slice(None)
         tap.show("scores", lambda: score(every, every), of.read_axes, "scores")
         hidden = ~may_read.mask[:, None]

@@ -7,7 +7,7 @@ Milakov and Gimelshein 2018, arXiv 1805.02867 (online softmax); Dao et al. 2022 
 the outer loop goes over tiles of keys, the inner over tiles of queries. A second exact form of the read of `attention.py`: one
 of its arithmetics, and what an analysis shows of the others.
 
-Axes: those of `attention.py`; i tile of keys.
+Axes: those of `attention.py`; i tile of target rows as keys, j of source rows: there may be more of the one than of the other.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from torch.nn import functional as F
 from models.parts.tap import OFF, Tap
 
 Score = Callable[[slice, slice], Tensor]  # of these query rows and these keys: `[b, h, q, k]`, before the mask
+
+TILES = {"t": "i", "s": "j"}  # the axis of tiles, by the owner of the keys
 
 
 class Tiled(NamedTuple):
@@ -43,12 +45,12 @@ def whole(scores: Tensor) -> Score:
     return lambda rows, keys: scores[..., rows, keys]
 
 
-def tiled(score: Score, values: Tensor, mask: Tensor, tile: int, tap: Tap = OFF, row: str = "t") -> Tiled:
+def tiled(score: Score, values: Tensor, mask: Tensor, tile: int, tap: Tap = OFF, row: str = "t", key: str = "t") -> Tiled:
     """What rows read, of queries that may read at least one key; those that may not give 0.
 
     score is asked for one tile `[tile, tile]` at a time; values `[b, h, k, e]`; mask `[b, q, k]`, True = may read; tile: 1 or
-    more, one that is larger than the rows ends with them; row: the letter of query rows. After each tile of keys the running
-    values are tapped: "maximum" and "sum" `[b, h, q]` (a maximum of nothing is 0), "running" `[b, h, q, e]`.
+    more, one that is larger than the rows ends with them; row, key: the letters of their owners. After each tile of keys the
+    running values are tapped: "maximum" and "sum" `[b, h, q]` (a maximum of nothing is 0), "running" `[b, h, q, e]`.
     """
     if tile < 1:
         raise ValueError(f"tile was given {tile}; allowed: 1 or more rows")
@@ -67,7 +69,7 @@ def tiled(score: Score, values: Tensor, mask: Tensor, tile: int, tap: Tap = OFF,
                 kept = step(*kept, score(rows, here).masked_fill(~mask[:, None, rows, here], -math.inf), values[..., here, :])
             parts.append(kept)
         maximum, total, output = (torch.cat(p, 2) for p in zip(*parts, strict=True))
-        at = tap.at("i", number)
+        at = tap.at(TILES[key], number)
         nothing = maximum.isinf()
         seen_so_far = at("maximum", maximum.masked_fill(nothing, 0.0), f"b h {row}", "state")
         maximum = torch.where(nothing, maximum, seen_so_far)

@@ -19,7 +19,7 @@ from models.parts.select import join, select, trimmed
 from models.parts.tap import OFF, Edit, Editor, Recorder, Tap, Tape
 from models.parts.visibility import Cell, NoVisibleKey, Visibility
 from models.tasks.objective import mean_loss, row_losses
-from tests.models.world import LENGTHS, WORDS, Make, World, ids, kept, owned, padded
+from tests.models.world import LENGTHS, SOURCE_WORDS, WORDS, Make, World, ids, kept, owned, padded
 
 Check = Callable[[Make], None]
 Call = Callable[[Tap], tuple[Outputs, State]]
@@ -157,6 +157,21 @@ def record(call: Call, edits: Mapping[str, Edit] | None = None) -> tuple[Tensor,
     recorder = Recorder()
     out, _ = call(Editor(edits, recorder) if edits else recorder)
     return out.values, recorder.tape.finish()
+
+
+def _tapped(world: World, tap: Tap) -> tuple[Outputs, State]:
+    return world.call(world.target, tap=tap)
+
+
+def every_length_has_the_same_taps(make: Make) -> None:
+    """A page hears once what there is to see, before it knows how long a text will be."""
+    world, heard = make(), []
+    if world.source is None or world.source.values.dim() != 2:
+        return  # a picture has one size
+    for length in (1, 40):
+        _, tape = record(partial(_tapped, replace(world, source=ids((length,) * len(LENGTHS), SOURCE_WORDS, 2))))
+        heard.append(list(tape.records))
+    assert heard[0] == heard[1]
 
 
 def nudge(value: Tensor, axes: tuple[str, ...], step: tuple[str, int] | None) -> Tensor:
@@ -332,4 +347,8 @@ def checks(spec: Spec) -> tuple[Check, ...]:
     """Those that apply to what the Spec declares."""
     can = spec.capabilities
     extra = ((can.causal, earlier_logits_do_not_see_later_tokens), (can.trainable, one_batch_loss_falls))
-    return (*ALWAYS, *(check for applies, check in extra if applies), *((source_is_encoded_once,) if can.has_source else ()))
+    return (
+        *ALWAYS,
+        *(check for applies, check in extra if applies),
+        *((source_is_encoded_once, every_length_has_the_same_taps) if can.has_source else ()),
+    )

@@ -143,7 +143,8 @@ def variants(spec: Spec) -> Iterator[dict[str, Any]]:
     yield {}
     for f in config_schema(spec.config):
         named = f["choices"] if isinstance(f["default"], str) else [False, True] if f["type"] == "boolean" else []
-        yield from ({**f.get("when", {}), f["name"]: choice} for choice in named if choice != f["default"])
+        needed = {n: v[-1] if isinstance(v, tuple) else v for n, v in f.get("when", {}).items()}
+        yield from ({**needed, f["name"]: choice} for choice in named if choice != f["default"])
 
 
 def padded(rows: Rows, extra: int, seed: int) -> Rows:

@@ -47,4 +47,5 @@ def test_a_field_says_beside_which_values_it_means_something() -> None:
     for spec in architectures().values():
         schema = {f["name"]: f for f in config_schema(spec.config)}
         for needed in (f.get("when", {}) for f in schema.values()):
-            assert all(value in schema[name]["choices"] for name, value in needed.items())
+            several = {name: value if isinstance(value, tuple) else (value,) for name, value in needed.items()}
+            assert all(set(values) <= set(schema[name]["choices"]) for name, values in several.items())
