@@ -19,11 +19,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import Capabilities, Inputs, Outputs, Relation, Spec
-from models.parts import bert
+from models.parts import bert, blocks
 from models.parts.attention import Readable, SourceSelfAttention, read_masks
 from models.parts.formulas import Formula, linear, p
-from models.parts.settings import heads_share
-from models.parts.stack import FeedForward, initialise
+from models.parts.norms import FINE
+from models.parts.places import Nowhere
+from models.parts.stack import FeedForward, initialise, layered
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
 
@@ -34,10 +35,11 @@ SELF = Relation("source_self", "source reads source", "s", "s", Visibility("full
 class Block(nn.Module):
     """Source rows read source rows, then feed-forward."""
 
-    def __init__(self, config: bert.Sizes) -> None:
+    def __init__(self, config: bert.BertConfig, place: Nowhere) -> None:
         super().__init__()
-        self.self = SourceSelfAttention(config.d_model, config.heads, bert.Norm)
-        self.ffn = FeedForward(config.d_model, config.d_ff, bert.Norm, "s", F.gelu)
+        norm = bert.norm(config)
+        self.self = SourceSelfAttention(config.d_model, config.heads, norm, blocks.wiring(config, place))
+        self.ffn = FeedForward(config.d_model, config.d_ff, norm, "s", F.gelu)
 
     def forward(self, x: Tensor, mask: Readable, tap: Tap) -> Tensor:
         return self.ffn(self.self(x, mask, tap / "self"), tap / "ffn")
@@ -46,10 +48,12 @@ class Block(nn.Module):
 class EncoderOnly(nn.Module):
     """words: those that may be read; says: those, or the classes."""
 
-    def __init__(self, config: bert.Sizes, words: int, says: int) -> None:
+    def __init__(self, config: bert.BertConfig, words: int, says: int) -> None:
         super().__init__()
         self.config, self.masked = config, words == says
-        self.encoder = bert.Encoder(words, ROWS, config.d_model, (Block(config) for _ in range(config.layers)))
+        embedding = bert.Embedding(words, blocks.vectors(config, ROWS), config.d_model, "s")
+        place, last = blocks.place(config, both=True), blocks.final(config, config.d_model, FINE)
+        self.encoder = bert.Encoder(embedding, ROWS, layered(config.layers, config.sharing, lambda: Block(config, place)), last)
         self.head = bert.Head(config.d_model, says, "s") if self.masked else bert.Pooler(config.d_model, says)
         initialise(self, config.d_model)
 
@@ -64,21 +68,24 @@ class EncoderOnly(nn.Module):
         masks = read_masks(inputs, SELF, self.config.layers, rows, valid, valid, x.dtype)
         for name, mask in zip(self.encoder.names, masks, strict=True):
             x = self.encoder.get_submodule(name)(x, mask, here / name)
+        x = bert.end(self.encoder.final, x, "b s d", here)
         if self.masked:
             return Outputs("same_token", self.head(x, self.encoder.embedding.token.weight, tap)), state
         return Outputs("class", self.head(x, tap)), state
 
 
-def _build(config: bert.Sizes, source: Any, target: int) -> nn.Module:
+def _build(config: bert.BertConfig, source: Any, target: int) -> nn.Module:
     if not isinstance(source, int):
         raise ValueError(f"source was given {source}; an encoder-only model reads words")
     return EncoderOnly(config, source, target)
 
 
-def _formulas(config: bert.Sizes) -> tuple[Formula, ...]:
+def _formulas(config: bert.BertConfig) -> tuple[Formula, ...]:
     return (
-        *bert.embedding_formulas("encoder.embedding"),
-        *bert.block_formulas(SELF, config.d_model // config.heads, kept=False),
+        *bert.embedding_formulas("encoder.embedding", config.position),
+        *bert.block_formulas(
+            SELF, config.d_model // config.heads, False, config, blocks.wiring(config, blocks.place(config, True))
+        ),
         *_head_formulas(),
     )
 
@@ -98,13 +105,14 @@ SPEC = Spec(
     summary="BERT: every row reads all others, before and behind it, and says which word was hidden or which class the whole is.",
     inventory=("A12",),
     paper="Devlin et al. 2019, BERT: Pre-training of Deep Bidirectional Transformers, arXiv 1810.04805",
-    config=bert.Sizes,
+    config=bert.BertConfig,
     build=_build,
     relations=(SELF,),
     phases=("train", "prefill"),
     tasks=("masked_french", "agreement"),
     layers=lambda config: config.layers,
-    check=heads_share,
+    check=blocks.check,
+    gives_up=blocks.gives_up,
     capabilities=Capabilities(has_source=True, causal=False, streams=False, largest_source=ROWS - 1),
     formulas=_formulas,
 )

@@ -24,11 +24,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import Capabilities, Inputs, Outputs, Relation, Spec
-from models.parts import bert
+from models.parts import bert, blocks
 from models.parts.arithmetic import ADDITIVE
 from models.parts.attention import KeysValues, Readable, SourceSelfAttention, read_masks
+from models.parts.blocks import Norms, Sizes
 from models.parts.formulas import Formula, k, linear, q, v
-from models.parts.settings import heads_share, setting
+from models.parts.norms import FINE, NOW, Norm
+from models.parts.positions import Learned
+from models.parts.settings import default, heads_share, setting
 from models.parts.stack import FeedForward, initialise
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
@@ -42,13 +45,12 @@ ALONE = Relation("source_self", "source reads source", "s", "s", Visibility("sli
 
 
 @dataclass(frozen=True)
-class WindowConfig:
+class WindowConfig(Norms, Sizes):
     """A small encoder; window and dilation are set on the map."""
 
     layers: int = setting(2, "Layers", "each adds the window's radius to what a row can know of", low=1, high=6)
-    heads: int = setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
-    d_model: int = setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
     d_ff: int = setting(128, "Feed-forward f", "usually twice to four times d", choices=(32, 64, 128, 256, 512))
+    norm: str = default(Norms, "norm", "post")
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Shared(SourceSelfAttention):
 class Separate(SourceSelfAttention):
     """What a global row reads goes through projections of its own."""
 
-    def __init__(self, width: int, heads: int, norm: type[bert.Norm]) -> None:
+    def __init__(self, width: int, heads: int, norm: Norm) -> None:
         super().__init__(width, heads, norm)
         self.W_Q_global, self.W_K_global, self.W_V_global = (nn.Linear(width, width) for _ in range(3))
 
@@ -105,8 +107,9 @@ class Block(nn.Module):
     def __init__(self, config: WindowConfig) -> None:
         super().__init__()
         kind = Separate if getattr(config, "projections", "shared") == "separate" else Shared
-        self.self = kind(config.d_model, config.heads, bert.Norm)
-        self.ffn = FeedForward(config.d_model, config.d_ff, bert.Norm, "s", F.gelu)
+        norm = bert.norm(config)
+        self.self = kind(config.d_model, config.heads, norm)
+        self.ffn = FeedForward(config.d_model, config.d_ff, norm, "s", F.gelu)
 
     def forward(self, x: Tensor, mask: Readable, everywhere: Tensor, tap: Tap) -> Tensor:
         return self.ffn(self.self.look(x, mask, everywhere, tap / "self"), tap / "ffn")
@@ -118,7 +121,9 @@ class Longformer(nn.Module):
     def __init__(self, config: WindowConfig, relation: Relation, words: int, classes: int) -> None:
         super().__init__()
         self.config, self.relation = config, relation
-        self.encoder = bert.Encoder(words, ROWS, config.d_model, (Block(config) for _ in range(config.layers)))
+        embedding = bert.Embedding(words, Learned(ROWS, config.d_model), config.d_model, "s")
+        last = blocks.final(config, config.d_model, FINE)
+        self.encoder = bert.Encoder(embedding, ROWS, (Block(config) for _ in range(config.layers)), last)
         self.head = bert.Pooler(config.d_model, classes)
         initialise(self, config.d_model)
 
@@ -136,7 +141,7 @@ class Longformer(nn.Module):
             chosen = inputs.may_read(self.relation, layer).global_rows
             everywhere = torch.isin(numbers, torch.tensor(chosen, dtype=numbers.dtype, device=numbers.device))
             x = self.encoder.get_submodule(name)(x, mask, everywhere, here / name)
-        return x
+        return bert.end(self.encoder.final, x, "b s d", here)
 
     def forward(self, inputs: Inputs, state: bert.Nothing, tap: Tap) -> tuple[Outputs, bert.Nothing]:
         return Outputs("class", self.head(self.encode(inputs, tap), tap)), state
@@ -149,7 +154,7 @@ def _build(config: WindowConfig, relation: Relation, source: Any, target: int) -
 
 
 def _formulas(config: WindowConfig) -> tuple[Formula, ...]:
-    own = bert.block_formulas(GLOBAL, config.d_model // config.heads, kept=False)
+    own = bert.block_formulas(GLOBAL, config.d_model // config.heads, False, config)
     if getattr(config, "projections", "shared") == "separate":
         at, root = GLOBAL.path.format(layer="*"), rf"\sqrt{{{config.d_model // config.heads}}}"
         own = (*_global_formulas(at, root), *(f for f in own if f.path not in (f"{at}.scores", f"{at}.mixed")))
@@ -183,7 +188,8 @@ def _global_formulas(at: str, root: str) -> tuple[Formula, ...]:
 def _gives_up(config: Config) -> Mapping[str, str]:
     """The class is read from the global row alone, and in the last layer no other row comes to it."""
     reason = "in the last layer only what the global row reads counts, which has projections of its own"
-    return {"live": reason} if config.projections == "separate" else {}
+    alone = config.projections == "separate" and blocks.kind(config) != NOW  # a norm over rows lets the others count
+    return {**blocks.gives_up(config), **({"live": reason} if alone else {})}
 
 
 SPEC = Spec(
@@ -212,6 +218,6 @@ WINDOW = replace(
     config=WindowConfig,
     build=lambda config, source, target: _build(config, ALONE, source, target),
     relations=(ALONE,),
-    gives_up=lambda config: {},
+    gives_up=blocks.gives_up,
 )
 SPECS = (SPEC, WINDOW)

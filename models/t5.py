@@ -29,31 +29,31 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import Capabilities, Outputs, Spec
-from models.parts import attention, norms
+from models.parts import attention, blocks, norms
 from models.parts import stack as stack_parts
 from models.parts.attention import CrossAttention, KeysValues, Readable, SourceSelfAttention, TargetSelfAttention, Wiring
+from models.parts.blocks import Norms, Reads, Sizes
 from models.parts.formulas import Formula, p
-from models.parts.norms import RMSNorm, norm_of
+from models.parts.norms import Norm
 from models.parts.places import RelativeBias
 from models.parts.rows import Joining
-from models.parts.settings import heads_share, setting
-from models.parts.stack import Embedding, Stack, initialise
+from models.parts.settings import default, heads_share, setting
+from models.parts.stack import Embedding, Stack, initialise, layered
 from models.parts.tap import Tap
 from models.transformer import CROSS, SOURCE_ROWS, SOURCE_SELF, TARGET_ROWS, TARGET_SELF, EncoderDecoder
 
 STACKS = ("encoder", "decoder")
-NORM = norm_of("pre", "rms")
 GELU = partial(F.gelu, approximate="tanh")
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(Reads, Norms, Sizes):
     """T5 in a size that trains in a minute."""
 
     layers: int = setting(2, "Layers", "so many in the encoder and so many in the decoder", low=1, high=6)
-    heads: int = setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
-    d_model: int = setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
     d_ff: int = setting(128, "Feed-forward f", "usually twice to four times d", choices=(32, 64, 128, 256, 512))
+    norm_kind: str = default(Norms, "norm_kind", "rms")
+    scaled: bool = default(Reads, "scaled", False)
     feed_forward: str = setting("relu", "Feed-forward", "T5, or the gated one of T5 1.1", choices=("relu", "gated_gelu"))
     buckets: int = setting(16, "Buckets", "numbers that a head learns for distances", choices=(8, 16, 32))
     tied: bool = setting(True, "Tied head", "one matrix reads tokens in and scores them on the way out")
@@ -74,9 +74,9 @@ class Tokens(Embedding):
 class FeedForward(nn.Module):
     """Two linear maps without shifts, ReLU between."""
 
-    def __init__(self, width: int, hidden: int, owner: str) -> None:
+    def __init__(self, width: int, hidden: int, norm: Norm, owner: str) -> None:
         super().__init__()
-        self.norm = NORM(width)
+        self.norm = norm(width)
         self.W_1, self.W_2 = nn.Linear(width, hidden, bias=False), nn.Linear(hidden, width, bias=False)
         self.row_axes, self.hidden_axes = f"b {owner} d", f"b {owner} f"
 
@@ -91,8 +91,8 @@ class FeedForward(nn.Module):
 class GatedFeedForward(FeedForward):
     """A second map, without activation, times the first with it."""
 
-    def __init__(self, width: int, hidden: int, owner: str) -> None:
-        super().__init__(width, hidden, owner)
+    def __init__(self, width: int, hidden: int, norm: Norm, owner: str) -> None:
+        super().__init__(width, hidden, norm, owner)
         self.W_3 = nn.Linear(width, hidden, bias=False)
 
     def hidden(self, x: Tensor, tap: Tap) -> Tensor:
@@ -103,8 +103,8 @@ class GatedFeedForward(FeedForward):
 FEED_FORWARD = {"relu": FeedForward, "gated_gelu": GatedFeedForward}
 
 
-def wiring(place: RelativeBias | None = None) -> Wiring:
-    return Wiring(scaled=False, bias=False, place=place)
+def wiring(config: Config, place: RelativeBias | None = None) -> Wiring:
+    return blocks.wiring(config, place, bias=False)
 
 
 class EncoderBlock(nn.Module):
@@ -112,8 +112,9 @@ class EncoderBlock(nn.Module):
 
     def __init__(self, config: Config, place: RelativeBias) -> None:
         super().__init__()
-        self.self = SourceSelfAttention(config.d_model, config.heads, NORM, wiring(place))
-        self.ffn = FEED_FORWARD[config.feed_forward](config.d_model, config.d_ff, "s")
+        norm = blocks.norm(config)
+        self.self = SourceSelfAttention(config.d_model, config.heads, norm, wiring(config, place))
+        self.ffn = FEED_FORWARD[config.feed_forward](config.d_model, config.d_ff, norm, "s")
 
     def forward(self, x: Tensor, mask: Readable, tap: Tap) -> Tensor:
         return self.ffn(self.self(x, mask, tap / "self"), tap / "ffn")
@@ -124,9 +125,10 @@ class DecoderBlock(nn.Module):
 
     def __init__(self, config: Config, place: RelativeBias) -> None:
         super().__init__()
-        self.self = TargetSelfAttention(config.d_model, config.heads, NORM, wiring(place))
-        self.cross = CrossAttention(config.d_model, config.heads, NORM, wiring())
-        self.ffn = FEED_FORWARD[config.feed_forward](config.d_model, config.d_ff, "t")
+        norm = blocks.norm(config)
+        self.self = TargetSelfAttention(config.d_model, config.heads, norm, wiring(config, place))
+        self.cross = CrossAttention(config.d_model, config.heads, norm, wiring(config))
+        self.ffn = FEED_FORWARD[config.feed_forward](config.d_model, config.d_ff, norm, "t")
 
     def forward(
         self, x: Tensor, kept: KeysValues, join: Joining, mask: Readable, memory: KeysValues, memory_mask: Readable, tap: Tap
@@ -146,8 +148,13 @@ class T5(EncoderDecoder):
         self.config = config
         width, table = config.d_model, nn.Embedding(vocabulary, config.d_model)
         both, past = (RelativeBias(config.heads, later, config.buckets) for later in (True, False))
-        self.encoder = Stack(Tokens(table, "s"), (EncoderBlock(config, both) for _ in range(config.layers)), RMSNorm(width))
-        self.decoder = Stack(Tokens(table, "t"), (DecoderBlock(config, past) for _ in range(config.layers)), RMSNorm(width))
+        count, sharing = config.layers, config.sharing
+        reading, writing = (
+            layered(count, sharing, lambda: EncoderBlock(config, both)),
+            layered(count, sharing, lambda: DecoderBlock(config, past)),
+        )
+        self.encoder = Stack(Tokens(table, "s"), reading, blocks.final(config, width))
+        self.decoder = Stack(Tokens(table, "t"), writing, blocks.final(config, width))
         self.head = None if config.tied else nn.Linear(width, vocabulary, bias=False)
         initialise(self, width)
         self._begin(table)
@@ -155,8 +162,8 @@ class T5(EncoderDecoder):
     def _begin(self, table: nn.Embedding) -> None:
         """As published: what scores are not divided by is in W_Q's first weights; a tied table begins at length sqrt(d)."""
         with torch.no_grad():
-            for read in self._reads():
-                read.W_Q.weight.mul_(math.sqrt(self.config.heads / self.config.d_model))
+            for weight in {id(read.W_Q): read.W_Q.weight for read in self._reads()}.values():
+                weight.mul_(math.sqrt(self.config.heads / self.config.d_model))
         if self.config.tied:
             nn.init.normal_(table.weight)
 
@@ -173,7 +180,8 @@ class T5(EncoderDecoder):
 
 
 def _formulas(config: Config) -> tuple[Formula, ...]:
-    width, norm = config.d_model // config.heads, partial(norms.formulas, norm=NORM)
+    width, used = config.d_model // config.heads, blocks.norm(config)
+    norm, before = partial(norms.formulas, norm=used), config.norm == "pre"
     token = rf"x_t = {p('E')}[\mathrm{{id}}_t]"
     reads = ((SOURCE_SELF, True), (TARGET_SELF, False), (CROSS, None))
     found = [Formula(f"{stack}.embedding.token", token, "the token’s own vector; no place is added") for stack in STACKS]
@@ -181,16 +189,22 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
     for relation, both in reads:
         place = None if both is None else RelativeBias(config.heads, both, config.buckets)
         at = relation.path.format(layer="*")
-        found += [*attention.formulas(relation, width, relation is not SOURCE_SELF, wiring(place)), *norm(at)]
+        found += [*attention.formulas(relation, width, relation is not SOURCE_SELF, wiring(config, place)), *norm(at)]
     for stack, output in zip(STACKS, ("encoder.memory", "decoder.final"), strict=True):
-        found += [*_feed_forward_formulas(f"{stack}.layer*.ffn", config.feed_forward), *norm(f"{stack}.layer*.ffn")]
-        found += [Formula(output, f"m_t = {norms.normalised(NORM, 'x_t')}", "each row after the last layer")]
-        found += norms.parameters(f"parameter.{stack}.final", NORM, "m_t", "x_t")
+        found += [
+            *_feed_forward_formulas(f"{stack}.layer*.ffn", config.feed_forward, "n_t" if before else "x_t"),
+            *norm(f"{stack}.layer*.ffn"),
+        ]
+        last = norms.normalised(used, "x_t") if before else "x_t"
+        found += [Formula(output, f"m_t = {last}", "each row after the last layer")]
+        found += norms.parameters(f"parameter.{stack}.final", used, "m_t", "x_t") if before else ()
+    if config.sharing == "aliased":  # the maps of this read are those of the self-read, and are named there
+        found = [f for f in found if not f.path.startswith("parameter.decoder.layer*.cross.W")]
     return (*found, *_head_formulas(config.tied))
 
 
-def _feed_forward_formulas(at: str, kind: str) -> tuple[Formula, ...]:
-    before, linear = rf"u_t = n_t {p('W_1')}^{{\top}}", rf"l_t = n_t {p('W_3')}^{{\top}}"
+def _feed_forward_formulas(at: str, kind: str, x: str) -> tuple[Formula, ...]:
+    before, linear = rf"u_t = {x} {p('W_1')}^{{\top}}", rf"l_t = {x} {p('W_3')}^{{\top}}"
     output = rf"o_t = h_t {p('W_2')}^{{\top}}"
     gated = (
         Formula(f"{at}.gate", r"g_t = \operatorname{GELU}(u_t)", "how far each hidden unit is let through"),
@@ -235,6 +249,7 @@ SPEC = Spec(
     tasks=("text_to_text",),
     layers=lambda config: config.layers,
     check=heads_share,
+    gives_up=blocks.gives_up,
     capabilities=Capabilities(has_source=True, largest_rows=TARGET_ROWS, largest_source=SOURCE_ROWS),
     formulas=_formulas,
 )

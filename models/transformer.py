@@ -169,7 +169,7 @@ class DecoderOnly(_Decoding):
         embedding = Embedding(vocabulary, config.d_model, blocks.vectors(config, ALONE_ROWS), "t", 1.0)
         place = blocks.place(config, both=False)
         layers = layered(config.layers, config.sharing, lambda: GPTBlock(config, place))
-        self.decoder = Stack(embedding, layers, blocks.final(config))
+        self.decoder = Stack(embedding, layers, blocks.final(config, config.d_model))
         self.head = None if config.tied else nn.Linear(config.d_model, vocabulary, bias=False)
         initialise(self, config.d_model)
 
@@ -195,8 +195,12 @@ class EncoderDecoder(_Decoding):
         source = Embedding(source_vocabulary, width, blocks.vectors(config, SOURCE_ROWS), "s", root)
         target = Embedding(vocabulary, width, blocks.vectors(config, TARGET_ROWS), "t", root)
         both, past = blocks.place(config, both=True), blocks.place(config, both=False)
-        self.encoder = Stack(source, layered(count, sharing, lambda: EncoderBlock(config, both)), blocks.final(config))
-        self.decoder = Stack(target, layered(count, sharing, lambda: DecoderBlock(config, past)), blocks.final(config))
+        self.encoder = Stack(
+            source, layered(count, sharing, lambda: EncoderBlock(config, both)), blocks.final(config, config.d_model)
+        )
+        self.decoder = Stack(
+            target, layered(count, sharing, lambda: DecoderBlock(config, past)), blocks.final(config, config.d_model)
+        )
         self.head = None if config.tied else nn.Linear(width, vocabulary, bias=False)
         initialise(self, width)
 

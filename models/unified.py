@@ -27,12 +27,12 @@ import torch
 from torch import Tensor, nn
 
 from models import Capabilities, Inputs, Outputs, Relation, Spec
-from models.parts import bert
+from models.parts import bert, blocks
 from models.parts.attention import KeysValues, read_masks
 from models.parts.formulas import Formula
+from models.parts.norms import FINE
 from models.parts.rows import Joining, joining
-from models.parts.settings import heads_share
-from models.parts.stack import initialise
+from models.parts.stack import initialise, layered
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
 from models.tasks.one_stream import SEPARATOR
@@ -65,19 +65,21 @@ def border(ids: Tensor, join: Joining, before: Tensor) -> Tensor:
 
 
 class Decoder(nn.Module):
-    """An embedding and blocks layer0, layer1, ..."""
+    """An embedding, blocks layer0, layer1, ... and in pre-norm a last norm."""
 
-    def __init__(self, config: bert.Sizes, vocabulary: int) -> None:
+    def __init__(self, config: bert.BertConfig, vocabulary: int) -> None:
         super().__init__()
-        self.embedding = bert.Embedding(vocabulary, ROWS, config.d_model)
-        for i in range(config.layers):
-            self.add_module(f"layer{i}", bert.Block(config.d_model, config.heads, config.d_ff))
+        self.embedding = bert.Embedding(vocabulary, blocks.vectors(config, ROWS), config.d_model)
+        place = blocks.place(config, both=True)
+        for i, block in enumerate(layered(config.layers, config.sharing, lambda: bert.Block(config, place))):
+            self.add_module(f"layer{i}", block)
+        self.final = blocks.final(config, config.d_model, FINE)
 
 
 class Unified(nn.Module):
     """Every row predicts the next token from itself and what it may read."""
 
-    def __init__(self, config: bert.Sizes, vocabulary: int) -> None:
+    def __init__(self, config: bert.BertConfig, vocabulary: int) -> None:
         super().__init__()
         self.config, self.vocabulary = config, vocabulary
         self.decoder, self.head = Decoder(config, vocabulary), bert.Head(config.d_model, vocabulary)
@@ -100,14 +102,17 @@ class Unified(nn.Module):
         for i, (kept, mask) in enumerate(zip(state.layers, masks, strict=True)):
             x, kept = self.decoder.get_submodule(f"layer{i}")(x, kept, join, mask, here / f"layer{i}")
             layers.append(kept)
+        x = bert.end(self.decoder.final, x, "b t d", here)
         logits = self.head(x, self.decoder.embedding.token.weight, tap)
         return Outputs("next_token", logits), StreamState(join.lengths, ends, tuple(layers))
 
 
-def _formulas(config: bert.Sizes) -> tuple[Formula, ...]:
+def _formulas(config: bert.BertConfig) -> tuple[Formula, ...]:
     return (
-        *bert.embedding_formulas("decoder.embedding"),
-        *bert.block_formulas(STREAM, config.d_model // config.heads, kept=True),
+        *bert.embedding_formulas("decoder.embedding", config.position),
+        *bert.block_formulas(
+            STREAM, config.d_model // config.heads, True, config, blocks.wiring(config, blocks.place(config, True))
+        ),
         *bert.head_formulas(),
     )
 
@@ -119,13 +124,14 @@ SPEC = Spec(
     summary="One stack over one stream of source and target: the mask alone makes it BERT, GPT, a prefix LM or a translator.",
     inventory=("A14",),
     paper="Dong et al. 2019, Unified Language Model Pre-training (UniLM), arXiv 1905.03197",
-    config=bert.Sizes,
+    config=bert.BertConfig,
     build=lambda config, source, target: Unified(config, target),
     relations=(STREAM,),
     phases=("train", "prefill", "decode"),
     tasks=("one_stream",),
     layers=lambda config: config.layers,
-    check=heads_share,
+    check=blocks.check,
+    gives_up=blocks.gives_up,
     capabilities=Capabilities(causal=False, largest_rows=ROWS),
     formulas=_formulas,
 )

@@ -16,12 +16,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import Relation, Rows
-from models.parts import attention, norms
-from models.parts.attention import KeysValues, Readable, TargetSelfAttention
+from models.parts import attention, blocks, norms, stack
+from models.parts.attention import PLAIN, KeysValues, Readable, TargetSelfAttention, Wiring
+from models.parts.blocks import Norms, PartsConfig
 from models.parts.formulas import Formula, layer_norm, linear, p
-from models.parts.norms import Post
+from models.parts.norms import FINE, Norm
+from models.parts.places import Nowhere
+from models.parts.positions import POSITIONS
 from models.parts.rows import Joining
-from models.parts.settings import setting
+from models.parts.settings import default
 from models.parts.stack import FeedForward, feed_forward_formulas
 from models.parts.tap import Tap
 
@@ -29,45 +32,40 @@ EPS = 1e-12
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """BERT in a size that trains in a minute."""
+class BertConfig(PartsConfig):
+    """BERT in a size that trains in a minute: post-norm and learned positions, until a part is exchanged."""
 
-    layers: int = setting(2, "Layers", "two are enough for one layer to use what the other wrote", low=1, high=6)
-    heads: int = setting(4, "Heads", "each head reads with its own weights; they share the width", low=1, high=8)
-    d_model: int = setting(64, "Width d", "length of every row's vector", choices=(16, 32, 48, 64, 96, 128))
-    d_ff: int = setting(256, "Feed-forward f", "usually four times d", choices=(32, 64, 128, 256, 512))
+    norm: str = default(PartsConfig, "norm", "post")
 
 
-class Norm(Post, nn.LayerNorm):
-    """After the residual sum; BERT adds less to the variance than others do."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__(width, EPS)
+def norm(config: Norms) -> Norm:
+    return blocks.norm(config, FINE)
 
 
 class Embedding(nn.Module):
-    """Ids, absolute row numbers and segments (0 or 1), each `[b, n]` -> rows `[b, n, d]`. owner: of the rows, "t" or "s"."""
+    """Ids, absolute row numbers and segments (0 or 1), each `[b, n]` -> rows `[b, n, d]`. position: rows to vectors, or None;
+    owner: of the rows, "t" or "s"."""
 
-    def __init__(self, vocabulary: int, rows: int, width: int, owner: str = "t") -> None:
+    def __init__(self, vocabulary: int, position: nn.Module | None, width: int, owner: str = "t") -> None:
         super().__init__()
         self.id_axes, self.row_axes = f"b {owner}", f"b {owner} d"
-        self.token, self.position, self.segment = (nn.Embedding(n, width) for n in (vocabulary, rows, 2))
+        self.token, self.position, self.segment = nn.Embedding(vocabulary, width), position, nn.Embedding(2, width)
         self.norm = nn.LayerNorm(width, EPS)
 
     def forward(self, ids: Tensor, rows: Tensor, segments: Tensor, tap: Tap) -> Tensor:
         token = tap("token", self.token(tap("ids", ids, self.id_axes, "ids")), self.row_axes)
-        position = tap("position", self.position(rows), self.row_axes)
+        placed = token if self.position is None else token + tap("position", self.position(rows), self.row_axes)
         segment = tap("segment", self.segment(segments), self.row_axes)
-        return tap("norm", self.norm(tap("sum", token + position + segment, self.row_axes)), self.row_axes)
+        return tap("norm", self.norm(tap("sum", placed + segment, self.row_axes)), self.row_axes)
 
 
 class Block(nn.Module):
     """Rows read rows as far as the mask lets them, then feed-forward."""
 
-    def __init__(self, width: int, heads: int, hidden: int) -> None:
+    def __init__(self, config: BertConfig, place: Nowhere) -> None:
         super().__init__()
-        self.self = TargetSelfAttention(width, heads, Norm)
-        self.ffn = FeedForward(width, hidden, Norm, "t", F.gelu)
+        self.self = TargetSelfAttention(config.d_model, config.heads, norm(config), blocks.wiring(config, place))
+        self.ffn = FeedForward(config.d_model, config.d_ff, norm(config), "t", F.gelu)
 
     def forward(self, x: Tensor, kept: KeysValues, join: Joining, mask: Readable, tap: Tap) -> tuple[Tensor, KeysValues]:
         x, kept = self.self(x, kept, join, mask, tap / "self")
@@ -103,15 +101,16 @@ class Pooler(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Source rows through an embedding and blocks layer0, layer1, ... that `block` makes."""
+    """Source rows through an embedding, blocks layer0, layer1, ... and in pre-norm a last norm. most: rows."""
 
-    def __init__(self, vocabulary: int, rows: int, width: int, blocks: Iterable[nn.Module]) -> None:
+    def __init__(self, embedding: Embedding, most: int, layers: Iterable[nn.Module], final: nn.Module) -> None:
         super().__init__()
-        self.most, self.embedding = rows, Embedding(vocabulary, rows, width, "s")
+        self.most, self.embedding = most, embedding
         self.names = []
-        for i, block in enumerate(blocks):
+        for i, block in enumerate(layers):
             self.add_module(f"layer{i}", block)
             self.names.append(f"layer{i}")
+        self.final = final
 
     def begin(self, source: Rows | None, tap: Tap) -> tuple[Tensor, Tensor]:
         """Embedded rows `[b, s, d]` and their numbers `[b, s]`. Raises ValueError without rows, or with more than fit."""
@@ -122,6 +121,11 @@ class Encoder(nn.Module):
             raise ValueError(f"source rows: {s} given, at most {self.most} allowed; use a shorter text")
         rows = torch.arange(s, device=source.values.device).expand(b, s)
         return self.embedding(source.values, rows, torch.zeros_like(rows), tap / "embedding"), rows
+
+
+def end(final: nn.Module, x: Tensor, axes: str, tap: Tap) -> Tensor:
+    """Rows after the last layer; post-norm adds nothing to them."""
+    return x if isinstance(final, nn.Identity) else tap("final", final(x), axes)
 
 
 @dataclass(frozen=True)
@@ -138,31 +142,36 @@ def nothing(batch: int, like: Tensor) -> Nothing:
     return Nothing(torch.zeros(batch, dtype=torch.int64, device=like.device))
 
 
-def embedding_formulas(at: str) -> tuple[Formula, ...]:
-    token, position = rf"e_t = {p('E')}[\mathrm{{id}}_t]", rf"p_t = {p('P')}[t]"
-    segment = rf"g_t = {p('G')}[\mathrm{{segment}}_t]"
+def embedding_formulas(at: str, position: str = "learned") -> tuple[Formula, ...]:
+    token, place = rf"e_t = {p('E')}[\mathrm{{id}}_t]", rf"p_t = {p('P')}[t]"
+    segment, added = rf"g_t = {p('G')}[\mathrm{{segment}}_t]", "p_t + " if position in POSITIONS else ""
+    learned = Formula(f"parameter.{at}.position.weight", place, "one learned vector for each row number")
+    place = place if position == "learned" else stack.WAVES
     return (
         Formula(f"{at}.token", token, "the token’s own vector"),
-        Formula(f"{at}.position", position, "where the row stands, as a vector"),
+        *((Formula(f"{at}.position", place, "where the row stands, as a vector"),) if added else ()),
         Formula(f"{at}.segment", segment, "which segment the row belongs to, as a vector"),
-        Formula(f"{at}.sum", "r_t = e_t + p_t + g_t", "token, place and segment together"),
+        Formula(f"{at}.sum", f"r_t = e_t + {added}g_t", "token, place and segment together"),
         Formula(f"{at}.norm", r"x_t = \operatorname{LayerNorm}(r_t)", "what the first layer takes"),
         Formula(f"parameter.{at}.token.weight", token, "one learned vector for each vocabulary entry"),
-        Formula(f"parameter.{at}.position.weight", position, "one learned vector for each row number"),
+        *((learned,) if position == "learned" else ()),
         Formula(f"parameter.{at}.segment.weight", segment, "one learned vector for each segment"),
         *layer_norm(f"parameter.{at}.norm", "x_t", "r_t"),
     )
 
 
-def block_formulas(relation: Relation, width: int, kept: bool) -> tuple[Formula, ...]:
+def block_formulas(relation: Relation, width: int, kept: bool, config: Norms, wiring: Wiring = PLAIN) -> tuple[Formula, ...]:
     """Of every layer. width: of a head."""
     scope = relation.path.format(layer="*")
+    stack_of, used, before = scope.split(".")[0], norm(config), config.norm == "pre"
     ffn = f"{scope.rpartition('.')[0]}.ffn"
+    last = Formula(f"{stack_of}.final", f"m_t = {norms.normalised(used, 'x_t')}", "each row after the last layer")
     return (
-        *attention.formulas(relation, width, kept),
-        *norms.formulas(scope, Norm),
-        *feed_forward_formulas(ffn, "GELU", "x_t"),
-        *norms.formulas(ffn, Norm),
+        *attention.formulas(relation, width, kept, wiring),
+        *norms.formulas(scope, used),
+        *feed_forward_formulas(ffn, "GELU", "n_t" if before else "x_t"),
+        *norms.formulas(ffn, used),
+        *((last, *norms.parameters(f"parameter.{stack_of}.final", used, "m_t", "x_t")) if before else ()),
     )
 
 

@@ -26,6 +26,13 @@ from models.parts.formulas import Formula, layer_norm, p
 from models.parts.tap import Tap
 
 
+class FineLayerNorm(nn.LayerNorm):
+    """As BERT has it: less is added to the variance."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, 1e-12)
+
+
 class RMSNorm(nn.Module):
     """The length of a row, not its mean: scale alone, no shift. eps as in T5 and Llama."""
 
@@ -138,7 +145,8 @@ class NoNorm(nn.Identity):
 
 KINDS: dict[str, type[nn.Module]] = {"layer": nn.LayerNorm, "rms": RMSNorm, "batch": BatchNorm, "none": NoNorm}
 NOW = "batch_now"  # BatchNorm over the rows of each call
-MADE = {**KINDS, NOW: BatchNormNow}
+FINE = "fine_layer"  # BERT's LayerNorm
+MADE = {**KINDS, NOW: BatchNormNow, FINE: FineLayerNorm}
 
 
 class Residual:

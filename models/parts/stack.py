@@ -129,10 +129,12 @@ def head_formulas(tied: bool) -> tuple[Formula, ...]:
     return (logits,) if tied else (logits, Formula("parameter.head.weight", logits.latex, "scores every vocabulary entry"))
 
 
+WAVES = r"\textstyle p_{t,2i} = \sin(t / 10000^{2i/d}), \; p_{t,2i+1} = \cos(\ldots)"
+
+
 def _embedding_formulas(at: str, style: Style) -> tuple[Formula, ...]:
     token = rf"e_t = {style.scale} {p('E')}[\mathrm{{id}}_t]"
-    waves = r"\textstyle p_{t,2i} = \sin(t / 10000^{2i/d}), \; p_{t,2i+1} = \cos(\ldots)"
-    place = rf"p_t = {p('P')}[t]" if style.position == "learned" else waves
+    place = rf"p_t = {p('P')}[t]" if style.position == "learned" else WAVES
     learned = Formula(f"parameter.{at}.position.weight", place, "one learned vector for each row number")
     both = (
         Formula(f"{at}.position", place, "where the row stands, as a vector"),

@@ -12,11 +12,11 @@ from transformers import BertForSequenceClassification
 
 from models import Inputs, Rows
 from models.encoder_only import ROWS, EncoderOnly
-from models.parts.bert import Sizes
+from models.parts.bert import BertConfig
 from models.parts.tap import OFF, Recorder
 from tests.models.bert import WORDS, bert, weights
 
-CONFIG = Sizes(layers=2, heads=4, d_model=16, d_ff=32)
+CONFIG = BertConfig(layers=2, heads=4, d_model=16, d_ff=32)
 
 
 def source(*lengths: int) -> Inputs:
@@ -67,7 +67,7 @@ def test_a_class() -> None:
 
 
 def test_a_source_that_is_not_there_or_too_long_is_refused() -> None:
-    model = EncoderOnly(Sizes(), 20, 20)
+    model = EncoderOnly(BertConfig(), 20, 20)
     none = Rows(torch.zeros(1, 0, dtype=torch.int64), torch.tensor([0]))
     with pytest.raises(ValueError, match="none given"):
         model(Inputs(none), model.initial_state(1), OFF)

@@ -12,7 +12,7 @@ from torch.testing import assert_close
 from models import Inputs, Rows
 from models.longformer import ALONE, GLOBAL, Config, Longformer
 from models.parts.attention import KeysValues, SourceSelfAttention, readable
-from models.parts.bert import Sizes
+from models.parts.bert import BertConfig
 from models.parts.norms import PreNorm
 from models.parts.tap import Recorder
 from models.parts.visibility import Cell, NoVisibleKey, Visibility
@@ -98,7 +98,7 @@ def test_whatever_a_person_masks_a_model_obeys(seen: Visibility, cells: list[Cel
 def _model(which: str) -> torch.nn.Module:
     match which:
         case "unified":
-            return Unified(Sizes(), 20)
+            return Unified(BertConfig(), 20)
         case "longformer":
             return Longformer(Config(), GLOBAL, 20, 3)
     return Longformer(Config(projections="shared"), ALONE, 20, 3)

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from models import Inputs, Rows
-from models.parts.bert import Sizes
+from models.parts.bert import BertConfig
 from models.parts.tap import OFF, Recorder
 from models.parts.visibility import Visibility
 from models.tasks import BOS, EOS
@@ -36,7 +36,7 @@ def additive(mask: Tensor) -> Tensor:
 def test_bert_with_a_mask(name: str) -> None:
     torch.manual_seed(5)
     oracle, lengths = bert(ROWS), torch.tensor([9, 6])
-    model = Unified(Sizes(layers=LAYERS, heads=4, d_model=16, d_ff=32), WORDS)
+    model = Unified(BertConfig(layers=LAYERS, heads=4, d_model=16, d_ff=32), WORDS)
     model.load_state_dict(weights(oracle, "decoder"))
     ids = torch.randint(SEPARATOR + 1, WORDS, (2, 9))
     ids[0, 4] = ids[0, 6] = ids[1, 2] = SEPARATOR  # the first of two ends the source
@@ -69,7 +69,7 @@ def test_source_target_is_the_prefix_that_fits_each_request() -> None:
 
 @torch.no_grad()
 def test_a_prefix_beyond_the_sequence_is_full_and_an_empty_one_causal() -> None:
-    model, target = Unified(Sizes(), 20), Rows(torch.tensor([[1, 9, 4, 8]]), torch.tensor([4]))
+    model, target = Unified(BertConfig(), 20), Rows(torch.tensor([[1, 9, 4, 8]]), torch.tensor([4]))
 
     def logits(visible: Visibility) -> Tensor:
         return model(Inputs(target, visibility={"target_self": (visible,) * 2}), model.initial_state(1), OFF)[0].values
@@ -100,7 +100,7 @@ def test_the_stream_holds_the_sentences_of_the_translation_task() -> None:
 
 
 def test_too_long_a_stream_is_refused() -> None:
-    model = Unified(Sizes(), 20)
+    model = Unified(BertConfig(), 20)
     many = Rows(torch.full((1, ROWS + 1), 9), torch.tensor([ROWS + 1]))
     with pytest.raises(ValueError, match="258 given, at most 257 allowed"):
         model(Inputs(many), model.initial_state(1), OFF)

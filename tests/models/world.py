@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from models import Inputs, Outputs, Rows, Spec, State
 from models.catalogue import config_schema, tasks
+from models.parts import blocks
 from models.parts.tap import OFF, Tap
 from models.parts.visibility import Visibility
 from models.tasks import Features, Objective, Task
@@ -138,10 +139,30 @@ def typed(rows: Rows | None, dtype: torch.dtype) -> Rows | None:
     return Rows(rows.values.to(dtype), rows.lengths) if rows is not None and rows.values.is_floating_point() else rows
 
 
+# Parts of a block, several at once: what each does alone is checked on the two models that they were made for.
+TOGETHER: tuple[dict[str, Any], ...] = (
+    {"norm_kind": "rms", "norm": "pre", "position": "rope", "projections": "shared_qk"},
+    {"norm_kind": "batch", "statistics": "batch", "scaled": True, "sharing": "aliased"},
+    {"norm_kind": "batch", "mask_enters": "tiles", "position": "bias", "sharing": "depth"},
+    {"norm_kind": "none", "mask_enters": "multiply", "position": "none"},
+    {"residual": False, "norm": "post", "mask_enters": "renormalise", "position": "sinusoidal", "projections": "one_matrix"},
+)
+ALONE = ("decoder_only", "encoder_decoder")
+
+
 def variants(spec: Spec) -> Iterator[dict[str, Any]]:
-    """The default Config, and each other choice of a named or yes-or-no field alone, with what gives it meaning."""
+    """The default Config, and each other choice of a named or yes-or-no field alone, with what gives it meaning; of exchangeable
+    parts that another model shares with the first ones some together."""
     yield {}
+    shared = {
+        f.name for kind in (blocks.Norms, blocks.Reads, blocks.Places) if issubclass(spec.config, kind) for f in fields(kind)
+    }
+    shared = set() if spec.id in ALONE else shared
+    if shared:
+        yield from ({name: choice for name, choice in some.items() if name in shared} for some in TOGETHER)
     for f in config_schema(spec.config):
+        if f["name"] in shared:
+            continue
         named = f["choices"] if isinstance(f["default"], str) else [False, True] if f["type"] == "boolean" else []
         needed = {n: v[-1] if isinstance(v, tuple) else v for n, v in f.get("when", {}).items()}
         yield from ({**needed, f["name"]: choice} for choice in named if choice != f["default"])
