@@ -34,7 +34,7 @@ export default {
         h("ol", { class: "cut-text", tabindex: 0, "aria-label": msg`The text in pieces, each with its id` }),
         h("div", { class: "cut-merges" }, h("span", { class: "note" }, msg`merges`), arrow("‹", msg`One merge back`, -1),
           h("input", { type: "range", min: 0, step: 1, "aria-label": msg`Merges applied`, oninput: go(0) }), arrow("›", msg`One merge on`, 1), h("output", { class: "mono" }))),
-      h("table", { class: "cut-beside" }, h("thead", null, h("tr", null, [msg`cut into`, msg`pieces`, msg`vocabulary`, msg`bits a character`].map((name) => h("th", { scope: "col" }, name)))), h("tbody")),
+      h("table", { class: "cut-beside" }, h("thead", null, h("tr", null, [msg`cut into`, msg`pieces`, msg`vocabulary`, msg`bits a character`].map((name, i) => h("th", { scope: "col" }, name, i === 3 && [" ", h("i", { class: "pv m", title: msg`measured` })])))), h("tbody")),
     );
   },
 
@@ -80,7 +80,7 @@ function units(element, pieces, characters) {
     set(li, "title", own.length > 1 ? makes(c) : own[0].unknown ? msg`${shown(own[0].unknown)} is not in the vocabulary` : null);
     text(li.firstElementChild, own[0].special ? "" : shown(c.text || (own[0].unknown ?? own[0].token)).replaceAll("‹U+000A›", "↵"));
     list(li.lastElementChild, own, (_, i) => i, () => h("span", { class: "cut-piece" }, h("b", { dir: "auto" }), h("small")), (span, p) => {
-      set(span, "class", `cut-piece${p.special ? " special" : ""}${p.unknown ? " unknown" : ""}`);
+      set(span, "class", `cut-piece${p.special ? " special" : ""}${p.unknown ? " unknown" : ""}${p.fresh ? " fresh" : ""}`);
       text(span.firstElementChild, short(p.token));
       text(span.lastElementChild, String(p.id));
     });

@@ -12,6 +12,7 @@ from app.session import carried, pieces, weights
 from app.session.commands import Back, Change, Go, Step
 from app.session.engine import Engine
 from app.session.events import Opened, Refused
+from app.session.measures import REPORT_SEED, draw_held_out
 from app.session.per_character import per_character
 from app.session.scenario import defaults, parse
 from models.catalogue import tasks
@@ -129,6 +130,23 @@ def test_bits_of_a_character_are_those_of_a_uniform_guess_worked_by_hand() -> No
     found = per_character(model, task, examples)
     assert found["pieces"] == pytest.approx(8 / 7)
     assert found["bits"] == pytest.approx((8 + 2) * math.log2(260) / 7, rel=1e-5)
+
+
+@pytest.mark.parametrize("task", ["characters", "bytes", "subwords"])
+def test_shipped_weights_pay_what_they_say_for_a_character(task: str) -> None:
+    """Measured again on a quarter of the same texts: near the number of all of them, and far below a guess."""
+    model, loaded = weights.build(defaults("decoder_only", task), "cpu")
+    assert loaded["kind"] == "trained"
+    said = loaded["source"]["metrics"]["per_character"]
+    found = per_character(model, tasks()[task], draw_held_out(tasks()[task], REPORT_SEED, 256))
+    assert found["bits"] == pytest.approx(said["bits"], rel=0.03) and found["bits"] < 2.7 < math.log2(62)
+    assert (weights.FOLDER / loaded["source"]["file"]).stat().st_size <= 500_000
+
+
+def test_byte_pairs_pay_less_for_a_character_than_what_they_are_made_of() -> None:
+    made = {c["task"]: c["metrics"]["per_character"] for c in weights.checkpoints("decoder_only") if c["task"] in VERSE}
+    assert made["subwords"]["bits"] < made["characters"]["bits"] and made["subwords"]["bits"] < made["bytes"]["bits"]
+    assert made["subwords"]["pieces"] < 0.5 and made["bytes"]["pieces"] == made["characters"]["pieces"] == 1
 
 
 def test_where_words_are_unknown_their_share_is_told_instead() -> None:

@@ -4,6 +4,7 @@
 import * as draw from "../canvas.mjs";
 import { msg } from "../language.mjs";
 import * as read from "../reads.mjs";
+import { several } from "../setup/cut.mjs";
 import { FAINT } from "./ribbons.mjs";
 import { hidden, unknownWord } from "./strips.mjs";
 import { probability, shown } from "../words.mjs";
@@ -59,6 +60,24 @@ export function keyStrip(g, s, near, world) {
     if (key.text) unknownWord(g, geo, i, geo.top);
     if (i === lit) lightUp(g, geo, i, geo.top, !!world.hover);
   });
+  if (s.info.key === "t") for (const c of several(world, s.keys)) together(g, geo, c, geo.top - 2.5, 1);
+}
+
+/** Pieces that make one character: a bracket joins them, and says which where there is room.
+ * @param {Canvas} g @param {import("./strips.mjs").Layout} geo @param {import("../setup/pieces.mjs").Character} c @param {number} y @param {number} turn 1: it opens down */
+function together(g, geo, c, y, turn) {
+  const [x0, x1] = [geo.x(c.from) + 2, geo.x(c.to - 1) + geo.slot - geo.pad - 2];
+  g.strokeStyle = draw.css(c.whole ? "--ink-2" : "--bad");
+  g.setLineDash(c.whole ? [] : [3, 2]);
+  g.lineWidth = 1.5;
+  g.beginPath();
+  g.moveTo(x0, y + 3 * turn);
+  g.lineTo(x0, y);
+  g.lineTo(x1, y);
+  g.lineTo(x1, y + 3 * turn);
+  g.stroke();
+  g.setLineDash([]);
+  if (turn > 0) draw.label(g, shown(c.text), (geo.middle(c.from) + geo.middle(c.from + 1)) / 2, geo.top - 7.5, { size: 11, mono: true, weight: 640, align: "center", color: c.whole ? "--ink" : "--bad" });
 }
 
 /** A key that the row may not read: hatched over, heavily where you hid it.
@@ -131,6 +150,7 @@ function onRibbon(g, value, wide, x, y) {
 export function queryStrip(g, s, near, world) {
   const { geo } = s;
   const lead = read.choice(read.requestView(world));
+  if (s.info.query === "t") for (const c of several(world, read.rows(world, "t"))) together(g, geo, c, geo.bottom + geo.chip + 2.5, -1);
   s.queries.forEach((place, i) => {
     if (!near(i)) return;
     const state = place.kind === "new" ? "known" : place.kind;

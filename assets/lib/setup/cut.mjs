@@ -4,9 +4,10 @@
 import { given } from "../deck/blocks.mjs";
 import * as read from "../reads.mjs";
 import { charactersOf, cutterOf } from "./together.mjs";
+import { SPECIALS } from "./tokens.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("./tokens.mjs").Token} Token */
-/** A piece as it stands: what the model is given, and what was typed where that is unknown. @typedef {{token: string, id: number, special: boolean, unknown: string | null}} Piece */
+/** A piece as it stands: what the model is given, and what was typed where that is unknown. @typedef {{token: string, id: number, special: boolean, unknown: string | null, fresh?: boolean}} Piece */
 
 /** Whether the pieces are what there is to see: nothing is read yet. @param {World} world */
 export const cutShown = (world) => !!world.opened?.task?.tokenizer && read.phase(world) === "prefill" && !world.moved?.step;
@@ -19,6 +20,13 @@ function typed(world) {
 
 /** What is typed, as tokens: an unknown word as it was typed. @param {Piece[]} pieces @returns {Token[]} */
 const tokens = (pieces) => pieces.map((p) => (p.special ? { special: p.token } : (p.unknown ?? p.token)));
+
+/** Characters among the target rows that several pieces make: where they begin and end. @param {World} world @param {any[]} rows */
+export function several(world, rows) {
+  const cut = cutterOf(world.opened);
+  if (cut?.kind !== "byte" && cut?.kind !== "bpe") return [];
+  return charactersOf(rows.map((r) => (r.origin === "special" || r.id < SPECIALS.length ? { special: r.token } : r.token)), cut).filter((c) => c.to - c.from > 1);
+}
 
 /** All of it. With byte pairs the pieces are those after the merge that is looked at.
  * @param {World} world @returns {{pieces: Piece[], characters: import("./pieces.mjs").Character[], steps: import("./pieces.mjs").Step[], at: number, text: string}} */
@@ -37,5 +45,6 @@ function before(world, steps, at, whole) {
   const { target, specials } = world.opened.vocabulary;
   const ids = new Map(target.map((/** @type {string} */ word, /** @type {number} */ i) => [word, i]));
   const now = at ? steps[at - 1].pieces : (cutterOf(world.opened)?.bytes(whole) ?? []);
-  return now.map((token) => ({ token, id: Math.max(specials.target.length, ids.get(token) ?? 0), special: false, unknown: null }));
+  const made = at ? steps[at - 1].piece : null;
+  return now.map((token) => ({ token, id: Math.max(specials.target.length, ids.get(token) ?? 0), special: false, unknown: null, fresh: token === made }));
 }
