@@ -4,7 +4,9 @@
 /** Cells are not drawn smaller than this unless a person zooms out, or all of them are in sight at little less: the map pans. */
 const SMALLEST = 15;
 const NEARLY = 9;
+/** Nor larger than this, or than this share of a very large page. */
 const LARGEST = 46;
+const SHARE = 1 / 14;
 /** How large a cell may be zoomed to, px high. */
 const CLOSEST = 64;
 
@@ -25,10 +27,11 @@ export function viewport(width, height, rows, columns, scrollLeft, scrollTop, sc
   const left = narrow ? 82 : 122;
   const slim = height < 300 ? 54 : 72; // names that stand on end
   const room = Math.max(SMALLEST, width - left - 2);
-  const wide = Math.min(room / columns, LARGEST * 1.5);
+  const largest = Math.max(LARGEST, Math.min(width, height) * SHARE);
+  const wide = Math.min(room / columns, largest * 1.5);
   const cellWidth = chosen(wide) * scale;
   const top = cellWidth < 30 ? slim : 30;
-  const cell = chosen(Math.min((height - (wide < 30 ? slim : 30) - 2) / rows, LARGEST)) * scale;
+  const cell = chosen(Math.min((height - (wide < 30 ? slim : 30) - 2) / rows, largest)) * scale;
   const [x, y] = [along(scrollLeft, room, cellWidth, columns), along(scrollTop, height - top - 2, cell, rows)];
   return {
     left, top, cell, cellWidth, notes: !narrow, row: y.first, column: x.first, rows: y.count, columns: x.count, shiftX: x.shift, shiftY: y.shift,
