@@ -44,7 +44,7 @@ def test_what_the_server_says_comes_in_the_language_of_the_page(blank: Window) -
     window.settled()
     assert "policy.limit a reçu 1000000\u202f; permis\u202f: au plus" in window.said()
     claims = [c["claim"] for c in window.world("checked")["checks"]]
-    assert "les lignes somment à 1" in claims and "all finite" not in claims
+    assert "lignes de somme 1" in claims and "all finite" not in claims
     means = window.page.evaluate("() => lookback.store.world.schema.formulas.map((f) => f.means + f.mathml).join()")
     assert "ce que cherche une ligne" in means and "si\u00a0la\u00a0ligne" in means and "what a row" not in means
     window.page.locator("#language").click()
