@@ -30,8 +30,9 @@ export default {
     const arrow = (/** @type {string} */ sign, /** @type {string} */ name, /** @type {number} */ by) => h("button", { class: "btn xs", type: "button", "aria-label": name, onclick: go(by) }, sign);
     element.append(
       h("div", { class: "cut" },
-        h("div", { class: "cut-head" }, h("div", { class: "seg tabs", role: "group", "aria-label": msg`Request` }), h("div", { class: "cut-names", "aria-hidden": "true" }, h("span", null, msg`text`), h("span", null, msg`pieces`), h("span", null, msg`ids`))),
-        h("ol", { class: "cut-text", tabindex: 0, "aria-label": msg`The text in pieces, each with its id` }),
+        h("div", { class: "seg tabs", role: "group", "aria-label": msg`Request` }),
+        h("div", { class: "cut-body" }, h("div", { class: "cut-names", "aria-hidden": "true" }, h("span", null, msg`text`), h("span", null, msg`pieces`), h("span", null, msg`ids`)),
+          h("ol", { class: "cut-text", tabindex: 0, "aria-label": msg`The text in pieces, each with its id` })),
         h("div", { class: "cut-merges" }, h("span", { class: "note" }, msg`merges`), arrow("‹", msg`One merge back`, -1),
           h("input", { type: "range", min: 0, step: 1, "aria-label": msg`Merges applied`, oninput: go(0) }), arrow("›", msg`One merge on`, 1), h("output", { class: "mono" }))),
       h("table", { class: "cut-beside" }, h("thead", null, h("tr", null, [msg`cut into`, msg`pieces`, msg`vocabulary`, msg`bits a character`].map((name, i) => h("th", { scope: "col" }, name, i === 3 && [" ", h("i", { class: "pv m", title: msg`measured` })])))), h("tbody")),
@@ -40,10 +41,10 @@ export default {
 
   draw(element, world, context) {
     const [cut, beside] = /** @type {any} */ (element.children);
-    const [head, pieces, steps] = cut.children;
-    tabs(head.firstElementChild, world, context);
+    const [requests, body, steps] = cut.children;
+    tabs(requests, world, context);
     const found = cutting(world);
-    units(pieces, found.pieces, found.characters);
+    units(body.lastElementChild, found.pieces, found.characters);
     ranged(steps, found.steps.length, found.at, cutterOf(world.opened)?.kind === "bpe");
     rows(beside.lastElementChild, world, context);
   },

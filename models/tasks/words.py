@@ -8,7 +8,7 @@ from models.tasks import SPECIALS, Vocabulary, verse
 from models.tasks.tokenizers import Words
 
 KNOWN = 1000
-NOTE = "A word of the plays, or <unk>: one in seven is not among the thousand that are known."
+NOTE = "A thousand words are known; of those that it was not trained on one in six is unknown."
 PRESETS = (
     ("A famous line", "To be, or not to", "One word is left. How far back must a row see to know it?"),
     ("The name of a speaker", "Ham.\n", "A name and a break: now speaks Hamlet, and a line begins with a capital."),

@@ -21,8 +21,8 @@ def address(task: str, text: str) -> str:
     return "/#s=" + link.pack({"v": 1, "scenario": scenario.model_dump(mode="json"), "log": [], "view": {}})
 
 
-def test_pieces_are_a_stage_and_merges_can_be_followed(window: Window) -> None:
-    window.open(address("subwords", "To be, or not"))
+def test_pieces_are_a_stage_and_merges_can_be_followed(blank: Window) -> None:
+    window = blank.open(address("subwords", "To be, or not"))
     window.page.locator("#view-pieces").wait_for()
     window.page.evaluate("() => lookback.actions.commands.step('stage')")
     window.until("lookback.store.world.moved.stage === 'pieces'")
@@ -41,8 +41,8 @@ def test_pieces_are_a_stage_and_merges_can_be_followed(window: Window) -> None:
     assert window.tokens() == ["<bos>", "To", " be", ",", " or", " not"]
 
 
-def test_another_tokenizer_cuts_the_text_and_characters_stay_together(window: Window) -> None:
-    window.open(address("words", "O ambassador"))
+def test_another_tokenizer_cuts_the_text_and_characters_stay_together(blank: Window) -> None:
+    window = blank.open(address("words", "O ambassador"))
     window.page.locator("#view-pieces").wait_for()
     assert "ambassador" in window.said() and window.page.locator(".cut-piece.unknown").count() == 1
     window.page.get_by_role("button", name="bytes", exact=True).click()

@@ -136,7 +136,8 @@ export const placesFor = (room) => (room < 500 ? 5 : 7);
  * @param {Block[]} blocks @param {number} room px @returns {{blocks: Block[], width: number}} */
 export function laid(blocks, room) {
   const most = room < 500 ? 2.6 : 5;
-  const units = { start: () => 0.8, pieces: () => 1.6, encode: (/** @type {number} */ n) => Math.min(most, Math.max(1.9, n)), prefill: (/** @type {number} */ n) => Math.min(most, Math.max(1.3, n)), decode: () => 1, stage: () => 1 };
+  const cutting = blocks.some((b) => b.kind === "pieces");
+  const units = { start: () => (cutting ? 0.95 : 0.8), pieces: () => (room < 500 ? 1.7 : 1.3), encode: (/** @type {number} */ n) => Math.min(most, Math.max(1.9, n)), prefill: (/** @type {number} */ n) => Math.min(most, Math.max(1.3, n)), decode: () => 1, stage: () => 1 };
   const fixed = blocks.filter((b) => b.kind !== "decode");
   const cuts = blocks.filter((b) => b.cut).length;
   const free = room - cuts * CUT - (fixed.length + placesFor(room) - 1) * GAP;

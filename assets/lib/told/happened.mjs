@@ -29,6 +29,7 @@ export function reading(world, weight) {
   if (view.finished && !locked) return ended(view, world.opened);
   if (read.before(world, "logits") && !locked) return operation(world, weight);
   const requests = read.requests(world);
+  if (cutShown(world)) return cut(world);
   if (read.phase(world) === "prefill" && requests.length > 1 && !locked && writes(world)) return decisions(requests);
   const said = alone(world) ? statePart(world) : readPart(world, weight);
   const lead = writes(world) ? leads(world, view) : answers(world, view);
@@ -38,7 +39,6 @@ export function reading(world, weight) {
   const newest = read.rows(world, "t")[view.decision_row];
   if (lead.length && newest) return told(parts`${where}: after target row ${String(view.decision_row)} ${token(newest.token, "q")}, ${lead}.`);
   if (world.moved.stage === "choose") return told(parts`${where}: ${token(view.target.findLast((/** @type {any} */ r) => r.state !== "padded")?.token ?? "", "d")} is chosen. Step reads its row.`);
-  if (cutShown(world)) return cut(world);
   if (world.moved.stage === "encode") return [part(msg`${where}: the source is encoded, once. Step reads the target rows.`)];
   return [part(msg`${where}: nothing is computed yet. Step reads the known rows.`)];
 }
