@@ -1,4 +1,4 @@
-"""S4 in its diagonal form (S4D): one linear state system, as a recurrence or as a convolution (source text 000, section 0x0C.3).
+"""S4, diagonal (S4D) or normal plus low rank: a linear state system, as recurrence or as convolution (000, section 0x0C.3).
 
     x' = A x + B u    y = C x + D u        bilinear:  Ā = (1 + ΔA/2) / (1 - ΔA/2),  B̄ = Δ B / (1 - ΔA/2)
     recurrence        x_t = Ā x_(t-1) + B̄ u_t,  y_t = C x_t + D u_t
@@ -6,10 +6,11 @@
 
 Gu, Goel and Re 2021, "Efficiently Modeling Long Sequences with Structured State Spaces", arXiv 2111.00396, sections 2 and 3; Gu
 et al. 2022, "On the Parameterization and Initialization of Diagonal State Space Models", arXiv 2206.11893. HiPPO-LegS is a normal
-matrix less one of rank one; here the low-rank part is left out and the normal part is diagonal: n/2 pairs of conjugate complex
-numbers for each of the d channels, of which one each is kept. (Mamba, `mamba.py`, discretises otherwise.) The same system serves
-at every row, so that a row's weight depends on its distance alone: that is the kernel. Both schedules give the same outputs but
-for rounding. Blocks add to a residual stream: GELU and a gated linear map mix the channels.
+matrix less one of rank one (form "nplr", `parts/low_rank.py`). Without that part it is diagonal ("s4d",
+`parts/linear_system.py`). Either has n/2 pairs of conjugate complex numbers for each of the d channels, of which one each is
+kept. (Mamba, `mamba.py`, discretises otherwise.) The same system serves at every row, so that a row's weight depends on its
+distance alone: that is the kernel. Both schedules give the same outputs but for rounding. Blocks add to a residual stream: GELU and a
+gated linear map mix the channels.
 
 Axes: b request, t target row (s source row, of a sequence that is classified), d channel, n state (real parts, then imaginary
 ones), l lag, v vocabulary entry.
@@ -26,7 +27,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import Capabilities, Inputs, Outputs, Rows, Spec
-from models.parts import hippo
+from models.parts import hippo, low_rank
 from models.parts.formulas import Formula, layer_norm, linear, p
 from models.parts.linear_system import System, convolution, recurrence
 from models.parts.settings import setting
@@ -44,8 +45,15 @@ class Config:
         choices=("recurrence", "convolution"),
         same_weights=True,
     )
+    form: str = setting(
+        "s4d", "Form of A", "its diagonal alone, or less a part of rank one: HiPPO-LegS whole", choices=("s4d", "nplr")
+    )
     start: str = setting(
-        "legs", "A begins as", "HiPPO-LegS’s normal part, or evenly spaced frequencies (S4D-Lin)", choices=tuple(hippo.STARTS)
+        "legs",
+        "A begins as",
+        "HiPPO-LegS’s normal part, or evenly spaced frequencies (S4D-Lin)",
+        choices=tuple(hippo.STARTS),
+        when={"form": "s4d"},
     )
     layers: int = setting(2, "Layers", "each reads the rows of the one below", low=1, high=6)
     d_model: int = setting(64, "Channels d", "each has a state of its own", low=4, high=128)
@@ -91,10 +99,14 @@ class Block(nn.Module):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self.run = recurrence if config.schedule == "recurrence" else convolution
         steps = (config.step_low, config.step_high)
         self.norm = nn.LayerNorm(config.d_model)
-        self.system = System(config.d_model, config.state, config.start, steps, config.speed)
+        if config.form == "s4d":
+            self.run: Any = {"recurrence": recurrence, "convolution": convolution}[config.schedule]
+            self.system: Any = System(config.d_model, config.state, config.start, steps, config.speed)
+        else:
+            self.run = {"recurrence": low_rank.recurrence, "convolution": low_rank.convolution}[config.schedule]
+            self.system = low_rank.LowRank(config.d_model, config.state, steps, config.speed)
         self.mix = nn.Linear(config.d_model, 2 * config.d_model)
 
     def forward(self, x: Tensor, rows: Rows, state: Tensor, tap: Tap, owner: str) -> tuple[Tensor, Tensor]:
@@ -178,18 +190,13 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
     half = rf"{times}\Delta A / 2"
     mixed = rf"o_t = \operatorname{{GLU}}(\operatorname{{GELU}}(y_t) {p('W')}^{{\top}} + {p('b')})"
     means = "the row as it comes in: a token’s learned vector, or its numbers times a matrix"
+    A = "A" if config.form == "s4d" else r"\Lambda"
     weighs = "what a row l rows back adds to the read, whatever it holds (bilinear rule)"
-    turned = "what each number of a state is multiplied by at every row (real parts, then imaginary ones)"
     return (
         Formula("token", rf"r_t = {p('E')}[id_t]", means),
         Formula("layer*.input", r"u_t = \operatorname{LayerNorm}(r_t)", "what the system of each channel is given"),
         Formula("layer*.step", rf"{times}\Delta = {times}e^{{{p('s')}}}", "how far time goes on from row to row"),
-        Formula("layer*.kept", rf"\bar A = (1 + {half}) / (1 - {half})", turned),
-        Formula(
-            "layer*.written",
-            rf"\bar B = {times}\Delta\,{p('B')} / (1 - {half})",
-            "how each number of a state takes up the row",
-        ),
+        *_discrete(config, times, half),
         *_states(config),
         Formula("layer*.read", _read(config), "what this row takes out of all rows up to it"),
         Formula("parameter.kernel.*", rf"K_l = 2 \operatorname{{Re}} {p('C')} \bar A^{{\,l}} \bar B", weighs),
@@ -197,18 +204,31 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
         Formula("layer*.residual", "r_t + o_t", "the row with what the block adds"),
         Formula("norm", r"\operatorname{LayerNorm}(r_t)", "the last row, normalised"),
         Formula("logits", rf"\ell = h\,{p('W')}^{{\top}} + {p('b')}", "one score for each word or class"),
-        Formula("parameter.*.A_log", rf"\operatorname{{Re}} A = -e^{{{p('A')}}}", "how fast each number of the state fades"),
-        Formula("parameter.*.A_imag", rf"\operatorname{{Im}} A = {p('A')}", "how fast each number of the state turns"),
+        Formula("parameter.*.A_log", rf"\operatorname{{Re}} {A} = -e^{{{p('A')}}}", "how fast each number of the state fades"),
+        Formula("parameter.*.A_imag", rf"\operatorname{{Im}} {A} = {p('A')}", "how fast each number of the state turns"),
         *layer_norm("parameter.blocks.*.norm", "u_t", "r_t"),
         *linear("parameter.blocks.*.mix", "a_t", r"\operatorname{GELU}(y_t)"),
     )
 
 
+def _discrete(config: Config, times: str, half: str) -> tuple[Formula, ...]:
+    """The bilinear rule, for a number at a time or for the whole matrix."""
+    takes, step = "how each number of a state takes up the row", rf"{times}\Delta\,{p('B')}"
+    if config.form == "s4d":
+        turned = "what each number of a state is multiplied by at every row (real parts, then imaginary ones)"
+        kept, written = rf"\bar A = (1 + {half}) / (1 - {half})", rf"\bar B = {step} / (1 - {half})"
+    else:
+        turned = "what a state is multiplied by at every row: a matrix, since the part of rank one joins its numbers"
+        kept = rf"\bar A = (I - {half})^{{-1}} (I + {half}), \quad A = \Lambda - {p('P')} {p('P')}^{{*}}"
+        written = rf"\bar B = (I - {half})^{{-1}} {step}"
+    return Formula("layer*.kept", kept, turned), Formula("layer*.written", written, takes)
+
+
 def _states(config: Config) -> tuple[Formula, ...]:
     if config.schedule == "convolution":
         return ()
-    carried = "what is carried from row to row (real parts, then imaginary ones)"
-    return (Formula("layer*.state", r"x_t = \bar A \odot x_{t-1} + \bar B u_t", carried),)
+    carried, times = "what is carried from row to row (real parts, then imaginary ones)", r"\odot" if config.form == "s4d" else ""
+    return (Formula("layer*.state", rf"x_t = \bar A {times} x_{{t-1}} + \bar B u_t", carried),)
 
 
 def _read(config: Config) -> str:
@@ -241,7 +261,7 @@ def _build_classifier(config: Config, source: Any, target: int) -> nn.Module:
 
 SPEC = Spec(
     id="s4",
-    name="S4, diagonal (S4D)",
+    name="S4",
     family="State space",
     summary="One linear state system a channel, run row after row or as one convolution with a fixed kernel: the same outputs.",
     inventory=("A17",),
@@ -259,7 +279,7 @@ SPEC = Spec(
 CLASSIFIER = replace(
     SPEC,
     id="s4_classifier",
-    name="S4D over a sequence",
+    name="S4 over a sequence",
     summary="The same blocks over a long sequence of numbers; the mean of all rows says its class.",
     build=_build_classifier,
     phases=("train", "prefill"),

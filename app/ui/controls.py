@@ -54,6 +54,8 @@ CHOICE_TITLES = {
     "mine": "my rows",
     "full_prefix": "full prefix",
     "inverse_sigmoid": "inverse sigmoid",
+    "s4d": "diagonal (S4D)",
+    "nplr": "normal plus low rank",
     "sinusoidal": "sine",
     "bias": "relative bias",
     "rope": "RoPE",

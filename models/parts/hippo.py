@@ -25,6 +25,12 @@ def legs(pairs: int) -> tuple[Tensor, Tensor]:
     return -0.5 + 1j * frequencies[there], B[there].abs().to(basis.dtype)  # a basis vector's phase is free: here B is real
 
 
+def nplr(pairs: int) -> tuple[Tensor, Tensor, Tensor]:
+    """HiPPO-LegS whole: the eigenvalues of `legs`, and P and B in their basis; complex `[pairs]`. P is B / sqrt(2) there too."""
+    A, half = legs(pairs)
+    return A, math.sqrt(2) * half, 2 * half
+
+
 def lin(pairs: int) -> tuple[Tensor, Tensor]:
     """S4D-Lin (arXiv 2206.11893, section 4.3): -1/2 + i pi n, and B of ones; complex `[pairs]`."""
     return -0.5 + 1j * math.pi * torch.arange(pairs, dtype=torch.float64), torch.ones(pairs, dtype=torch.complex128)

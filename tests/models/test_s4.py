@@ -13,8 +13,10 @@ from torch.testing import assert_close
 
 from models import Rows
 from models.catalogue import read_config
+from models.parts import low_rank as low_rank_module
 from models.parts.hippo import legs
 from models.parts.linear_system import System, convolution, powers, recurrence, whole
+from models.parts.low_rank import LowRank
 from models.parts.tap import OFF
 from models.s4 import SPEC
 from tests.models.world import maker
@@ -82,8 +84,75 @@ def test_convolution_equals_recurrence(changes: dict[str, Any]) -> None:
     assert torch.equal(last[2], before[2])
 
 
-def test_both_schedules_give_the_model_the_same_logits() -> None:
-    logits = [maker(SPEC, schedule=schedule)().logits()[1] for schedule in ("recurrence", "convolution")]
+def low_rank(**changes: Any) -> LowRank:
+    torch.manual_seed(2)
+    return LowRank(3, 8, (1e-3, 1e-1), changes.get("speed", 1.0)).double()
+
+
+def legs_matrix(n: int) -> np.ndarray:
+    """HiPPO-LegS entry by entry (arXiv 2111.00396, equation 2)."""
+    row = range(n)
+    return np.array([[-np.sqrt((2 * i + 1) * (2 * j + 1)) if i > j else -(i + 1.0) if i == j else 0.0 for j in row] for i in row])
+
+
+def test_with_its_low_rank_part_it_is_hippo_legs_in_another_basis() -> None:
+    """The same eigenvalues, and the same answer of B: C is free, so that A^k B must agree as lengths in LegS's own basis."""
+    one = low_rank()
+    A, B = one.matrix()[0].detach().numpy(), one.B[0].detach().numpy()
+    legs, start = legs_matrix(8), np.sqrt(2 * np.arange(8) + 1.0)
+    assert np.abs(np.poly(A) / np.poly(legs) - 1).max() < 1e-5  # parameters begin in single precision
+    for power in range(4):
+        ours, theirs = np.linalg.matrix_power(A, power) @ B, np.linalg.matrix_power(legs, power) @ start
+        assert abs(2 * ours @ ours / (theirs @ theirs) - 1) < 1e-5, "V is unitary; half of each pair is kept"
+
+
+@pytest.mark.parametrize("speed", [1.0, 2.5])
+def test_the_low_rank_form_is_discretised_as_scipy_does(speed: float) -> None:
+    one = low_rank(speed=speed)
+    kept, written = one.discrete(OFF)
+    for channel in range(3):
+        A, B = one.matrix()[channel].detach().numpy(), one.B[channel].detach().numpy()[:, None]
+        step = speed * one.step_log[channel].exp().item()
+        discrete = signal.cont2discrete((A, B, B.T, 0.0), step, "bilinear")  # its A and B alone
+        assert np.abs(kept[channel].detach().numpy() - discrete[0]).max() < 1e-12
+        assert np.abs(written[channel].detach().numpy() - discrete[1][:, 0]).max() < 1e-12
+
+
+def test_both_schedules_of_the_low_rank_form_agree_and_its_kernel_is_that_of_the_generating_function() -> None:
+    """K by the paper's algorithm 1: its truncated generating function at the roots of unity, by Woodbury's identity, inverted."""
+    one, u = low_rank(), torch.randn(3, 30, 3, dtype=torch.float64)
+    rows, before = Rows(u[..., 0], torch.tensor([30, 7, 0])), torch.randn(3, 3, 8, dtype=torch.float64)
+    runs = (low_rank_module.recurrence, low_rank_module.convolution)
+    (read, state), (same, last) = (run(one, u, rows, before, OFF, "t") for run in runs)
+    valid = rows.valid[..., None]
+    assert_close(torch.where(valid, read, 0.0), torch.where(valid, same, 0.0), atol=1e-10, rtol=0)
+    assert_close(state, last, atol=1e-10, rtol=0)
+    kept, written = one.discrete(OFF)
+    found = one.kernel(kept, written, 16).detach().numpy()
+    for channel in range(3):
+        assert np.abs(found[channel] - generated(one, kept, channel, 16)).max() < 1e-10
+
+
+def generated(one: LowRank, kept: Tensor, channel: int, lags: int) -> np.ndarray:
+    """In complex numbers, each pair with its conjugate: both sides of A = Λ - P P*."""
+    half = [whole(x)[channel].detach().numpy() for x in (one.P, one.B, one.C)]
+    P, B, C = (np.concatenate((x, x.conj())) for x in half)
+    pairs = -one.A_log.exp()[channel].detach().numpy() + 1j * one.A_imag[channel].detach().numpy()
+    values, step = np.concatenate((pairs, pairs.conj())), one.step_log[channel].exp().item()
+    A = np.diag(values) - P[:, None] * P.conj()[None, :]
+    eye = np.eye(len(A))
+    bar = np.linalg.solve(eye - step / 2 * A, eye + step / 2 * A)
+    C = C @ (eye - np.linalg.matrix_power(bar, lags))  # truncated
+    at = np.exp(-2j * np.pi * np.arange(lags) / lags)
+    R = 1 / (2 / step * (1 - at)[:, None] - (1 + at)[:, None] * values)
+    inner = [(R * left * right).sum(1) for left, right in ((C, B), (C, P), (P.conj(), P), (P.conj(), B))]
+    spectrum = 2 * (inner[0] - (1 + at) * inner[1] * inner[3] / (1 + (1 + at) * inner[2]))
+    return np.fft.ifft(spectrum).real
+
+
+@pytest.mark.parametrize("form", ["s4d", "nplr"])
+def test_both_schedules_give_the_model_the_same_logits(form: str) -> None:
+    logits = [maker(SPEC, form=form, schedule=schedule)().logits()[1] for schedule in ("recurrence", "convolution")]
     assert_close(logits[0], logits[1], atol=1e-10, rtol=0)
 
 
@@ -102,9 +171,7 @@ def test_kernels_are_the_answer_to_one_row() -> None:
 def test_it_begins_as_hippo_legs_without_its_low_rank_part() -> None:
     """The matrix entry by entry (arXiv 2111.00396, equation 2), its eigenvalues by numpy."""
     n = 12
-    A = np.array(
-        [[-np.sqrt((2 * i + 1) * (2 * j + 1)) if i > j else -(i + 1.0) if i == j else 0.0 for j in range(n)] for i in range(n)]
-    )
+    A = legs_matrix(n)
     P, B = np.sqrt(np.arange(n) + 0.5), np.sqrt(2 * np.arange(n) + 1.0)
     values, vectors = np.linalg.eig(A + P[:, None] * P[None, :])
     order = np.argsort(values.imag)[n // 2 :]
