@@ -5,12 +5,12 @@
     convolution       y_t = sum over lags l of K_l u_(t-l) + D u_t,  K_l = C Ā^l B̄
 
 Gu, Goel and Re 2021, "Efficiently Modeling Long Sequences with Structured State Spaces", arXiv 2111.00396, sections 2 and 3; Gu
-et al. 2022, "On the Parameterization and Initialization of Diagonal State Space Models", arXiv 2206.11893. HiPPO-LegS is a normal
-matrix less one of rank one (form "nplr", `parts/low_rank.py`). Without that part it is diagonal ("s4d",
+et al. 2022, "On the Parameterization and Initialization of Diagonal State Space Models", arXiv 2206.11893. HiPPO-LegS is a
+normal matrix less one of rank one (form "nplr", `parts/low_rank.py`). Without that part it is diagonal ("s4d",
 `parts/linear_system.py`). Either has n/2 pairs of conjugate complex numbers for each of the d channels, of which one each is
 kept. (Mamba, `mamba.py`, discretises otherwise.) The same system serves at every row, so that a row's weight depends on its
-distance alone: that is the kernel. Both schedules give the same outputs but for rounding. Blocks add to a residual stream: GELU and a
-gated linear map mix the channels.
+distance alone: that is the kernel. Both schedules give the same outputs but for rounding. Blocks add to a residual stream: GELU
+and a gated linear map mix the channels.
 
 Axes: b request, t target row (s source row, of a sequence that is classified), d channel, n state (real parts, then imaginary
 ones), l lag, v vocabulary entry.
