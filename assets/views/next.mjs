@@ -250,7 +250,7 @@ function output(element, view) {
   text(said.children[0], msg`Output`);
   text(said.children[1], found.value);
   hide(said.children[2], !found.value);
-  text(said.children[3], found.unedited ? msg`unedited ${found.unedited}` : found.brief);
+  text(said.children[3], found.unedited ? msg`was ${found.unedited}` : found.brief);
   set(said, "title", msg`Probability of all that was decided, at temperature 1: ${found.covers}`);
   hide(line, false);
   text(line.firstElementChild, msg`log p`);
