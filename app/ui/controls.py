@@ -183,7 +183,8 @@ def gallery(architectures: Sequence[Mapping[str, Any]], specs: Mapping[str, Spec
     whole = button(count, "architectures", name="link", title=say("All architectures, with their papers (A)"))
     search = html.Div(whole, id=ids.SEARCH, className="search", hidden=len(architectures) <= MANY)
     none = html.P(say("No architecture has these words."), className="note none-found", hidden=True)
-    return [search, group, none]
+    touched = html.Div(group, **{"data-control": ids.ARCHITECTURE})  # Mantine gives the group's id to no element
+    return [search, touched, none]
 
 
 def _family(name: str, members: Sequence[Mapping[str, Any]], specs: Mapping[str, Spec], chosen: str) -> Component:

@@ -19,7 +19,7 @@ export class Told {
     this.last = new Map();
     /** When a control was told a value. @type {Map<string, number>} */
     this.at = new Map();
-    /** When a person touched what has this id, or an option. @type {Map<string, number>} */
+    /** When a person touched what has this id, or stands for a control without one (data-control), or an option. @type {Map<string, number>} */
     this.touches = new Map();
   }
 
@@ -30,7 +30,10 @@ export class Told {
 
   /** @param {any[]} path from what a person touched, up */
   touch(path) {
-    for (const e of path) if (e.id || e.matches?.(LIST)) this.touches.set(e.matches?.(LIST) ? LIST : e.id, this.now());
+    for (const e of path) {
+      const name = e.matches?.(LIST) ? LIST : e.id || e.dataset?.control;
+      if (name) this.touches.set(name, this.now());
+    }
   }
 
   /** Tell a control what to show, where it shows something else: telling it makes Dash draw it and call its binding, which
