@@ -23,6 +23,8 @@ from app.session.commands import (
     Enter,
     Fetch,
     Go,
+    Join,
+    Leave,
     Look,
     Open,
     Pause,
@@ -145,7 +147,8 @@ def known(frames: Sequence[Values]) -> dict[tuple[int, str], dict[int, int]]:
 
 
 ALL: tuple[Command, ...] = (
-    *(Open(scenario={}), Step(), Back(), Go(moment=0), Choose(request=0, token=4), Enter(phase="train")),
+    *(Open(scenario={}), Step(), Back(), Go(moment=0), Choose(request=0, token=4)),
+    *(Join(request={"source": ["the", "cat", "sleeps"], "target": []}), Leave(request=1), Enter(phase="train")),
     *(Change(fields={"seed": 1}), Undo(), Redo(), Reset(), Play(), Pause(), Watch(selectors=())),
     Fetch(selector=Selector(path="*")),
     *(Analyse(name="a", arguments={"ticks": 1}), Cancel(), Look(view={}), Share()),

@@ -191,7 +191,7 @@ def test_the_same_as_alone_is_measured_with_whoever_came_and_left() -> None:
     run = Run(Coupled(engine.learner.model), engine.timeline.here.place, engine.device)
     failed = next(c for c in batch_equals_alone.run(run, {}) if isinstance(c, Check))
     assert failed.status == "fail" and failed.place["request"] in (0, 2)
-    mixed = opened("decoder_only", config={**SMALL, "norm_kind": "batch"}, requests=[LONG, SHORT])
+    mixed = opened("decoder_only", config={**SMALL, "norm_kind": "batch", "statistics": "batch"}, requests=[LONG, SHORT])
     do(mixed, Join(request=SHORT))
     assert "BatchNorm" in measured(mixed, "batch_equals_alone").reason
 
