@@ -122,6 +122,6 @@ function rows(element, world, context) {
     set(count, "title", unknown ? b.unknown[at].slice(0, 8).map(shown).join("  ") : null);
     text(size, b.vocabulary.toLocaleString("en"));
     text(bits, b.measured.bits !== undefined ? figure(b.measured.bits, 2) : b.measured.unknown !== undefined ? msg`${percent(b.measured.unknown)} unknown` : "–");
-    set(bits, "title", b.measured.bits !== undefined ? msg`Measured on held-out texts, with their end: what the shipped weights of this architecture pay for a character. Fewer is better, whatever a piece is.` : b.measured.unknown !== undefined ? msg`That share of held-out words is unknown, so that no number of bits tells which word it was` : msg`No trained weights are shipped`);
+    set(bits, "title", b.measured.bits !== undefined ? msg`Measured on held-out texts, with their end: what the shipped weights of this architecture pay for a character. Fewer is better, whatever a piece is.` : b.measured.unknown !== undefined ? msg`That share of held-out words is unknown, so that no number of bits tells which word it was` : msg`Not measured for the weights of this architecture`);
   });
 }

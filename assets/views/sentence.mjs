@@ -6,6 +6,7 @@ import { reading, training } from "../lib/told/happened.mjs";
 import { held } from "../lib/states/kept.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
+import { cutShown } from "../lib/setup/cut.mjs";
 import { offerName, place, state } from "../lib/told/states.mjs";
 import { alone, gateSelectors, loops } from "../lib/states/tapes.mjs";
 import { age, bytes, figure, number, probability, shown } from "../lib/words.mjs";
@@ -106,6 +107,7 @@ function unknownWords(world) {
 /** Why prefill is one step and decode many.
  * @param {World} world */
 function pace(world) {
+  if (cutShown(world)) return msg`An id only names a piece of the vocabulary: 400 is not twice as much as 200.`;
   const pass = world.moved?.stages?.findLast((/** @type {any} */ s) => s.ms !== null && s.rows);
   if (read.phase(world) === "decode" && world.moved?.step === 0 && loops(world)) return msg`All known rows ran in one call, one after another: each needs the state that the row before left.`;
   if (read.phase(world) === "decode" && world.moved?.step === 0) return msg`All known rows ran in one pass. From here one step a token: it must be decided before its row can run.`;

@@ -5,7 +5,7 @@ import { childrenAround, h, hide, set, text as put } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { pressed } from "./reorder.mjs";
 import { Suggest } from "./suggest.mjs";
-import { grouped } from "./together.mjs";
+import { firstOf, grouped } from "./together.mjs";
 import { cutAgain, nameOf, sameTokens, SPECIALS, splittingOf, tokenize, visible, wrongWith } from "./tokens.mjs";
 import { UnknownWords } from "./unknown.mjs";
 
@@ -239,7 +239,7 @@ export class Chips {
   splice(index, count, fresh) {
     const next = cutAgain([...this.tokens.slice(0, index), ...fresh, ...this.tokens.slice(index + count)], this.how);
     this.wrong = wrongWith(next, this.name, this.least, this.most);
-    this.tell(this.wrong, next.length > this.most && fresh.length ? next.slice(0, this.most) : null);
+    this.tell(this.wrong, next.length > this.most && fresh.length ? firstOf(next, this.most, this.how.cut) : null);
     if (this.wrong || sameTokens(next, this.tokens)) return;
     this.tokens = next;
     this.unsent = true;

@@ -39,6 +39,13 @@ export function charactersOf(tokens, cut) {
   return found;
 }
 
+/** The first tokens, up to so many, that part no character. Pure.
+ * @param {Token[]} tokens @param {number} most @param {import("./pieces.mjs").Cutter | null | undefined} cut */
+export function firstOf(tokens, most, cut) {
+  const last = charactersOf(tokens.slice(0, most), cut).at(-1);
+  return tokens.slice(0, last && !last.whole ? last.from : most);
+}
+
 /** What the pieces of a character make, for a person. @param {Character} c */
 export const makes = (c) => (c.whole ? msg`${c.to - c.from} bytes make ${visible(c.text)}` : msg`${c.to - c.from} bytes make no character`);
 

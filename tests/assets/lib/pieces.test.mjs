@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { cutter, seen } from "../../../assets/lib/setup/pieces.mjs";
-import { charactersOf } from "../../../assets/lib/setup/together.mjs";
+import { charactersOf, firstOf } from "../../../assets/lib/setup/together.mjs";
 import { cutAgain, splittingOf } from "../../../assets/lib/setup/tokens.mjs";
 
 const ASCII = Array.from({ length: 256 }, (_, b) => (b >= 32 && b < 127 ? String.fromCharCode(b) : `<0x${b.toString(16).toUpperCase().padStart(2, "0")}>`));
@@ -31,6 +31,11 @@ test("pieces of one character are found together, broken ones too", () => {
   assert.deepEqual(of(["<0x97>", "<0xFF>"]), [[0, 1, "�", false], [1, 2, "�", false]]);
   assert.deepEqual(of(["<0xC3>"]), [[0, 1, "�", false]]);
   assert.deepEqual(charactersOf(["<0xC3>", { special: "<eos>" }, "<0xC3>", "<0xAF>"], bytes).map((c) => [c.from, c.to, c.whole]), [[0, 1, false], [1, 2, true], [2, 4, true]]);
+});
+
+test("a text that is too long is cut between characters", () => {
+  assert.deepEqual(firstOf(bytes.pieces("aïï"), 4, bytes), bytes.pieces("aï"));
+  assert.deepEqual(firstOf(["a", "b", "c"], 2, null), ["a", "b"]);
 });
 
 test("any text comes back; half a surrogate is no character", () => {
