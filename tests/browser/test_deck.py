@@ -219,3 +219,23 @@ def test_a_link_that_the_server_refuses_says_so_and_back_finds_the_run(window: W
     window.page.go_back()
     window.until("window.lookback?.store.world.moved?.step === 1")
     assert window.tokens() == ["<bos>", "le"]
+
+
+def test_the_op_cursor_walks_the_tiles_of_a_read(window: Window) -> None:
+    """Maximum, sum and output after each tile; the map shows what was scored so far, and both forms are compared."""
+    own = defaults("decoder_only", config={"mask_enters": "tiles", "tile": 2}, phase="prefill").model_dump(mode="json")
+    window.page.evaluate(f"() => {{ location.hash = '#s={link.pack({'v': 1, 'scenario': own, 'log': [], 'view': {}})}'; }}")
+    window.until("lookback.store.world.opened?.scenario.config.mask_enters === 'tiles'")
+    window.settled()
+    window.step()
+    tiles = window.page.locator(".op-go[title*='layer0.self.tile.']")
+    assert tiles.count() >= 2 and tiles.nth(1).text_content() == "L1 self tile 1"
+    tiles.nth(0).click()
+    lines = window.page.locator("#view-inspector_tiles tbody tr")
+    window.until("document.querySelectorAll('#view-inspector_tiles tbody tr').length === 1")
+    tiles.nth(1).click()
+    window.until("document.querySelectorAll('#view-inspector_tiles tbody tr').length === 2")
+    assert lines.nth(1).get_attribute("aria-current") == "step" and lines.nth(0).get_attribute("aria-current") is None
+    sums = [float(lines.nth(i).locator("td").nth(2).text_content() or "nan") for i in (0, 1)]
+    assert all(s >= 1 for s in sums), "the largest score of a row counts 1 in its sum"
+    window.until("document.querySelector('#view-inspector_tiles > details > p').textContent.includes('in one matrix')")

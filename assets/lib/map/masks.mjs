@@ -33,16 +33,17 @@ export function maskSummary(world) {
   if (known?.of !== of) counts.set(mask, (known = { of, open: count(mask, rows, keys.length, (k) => read.known(keys[k]), border(keys)) }));
   const mine = mask.cells.length ? `, ${counted(area(mask.cells), "{0} cell set by you", "{0} cells set by you")}` : "";
   const pads = padded ? `, ${counted(padded, "{0} padded key", "{0} padded keys")}` : "";
-  const open = msg`${maskName(mask)}: ${known.open.toLocaleString("en")} of ${(rows * real).toLocaleString("en")} cells open`;
-  return open + mine + pads + window(mask, real) + (mask.own ? `; ${msg`this layer alone`}` : "");
+  const all = (rows * real).toLocaleString("en"), open = known.open.toLocaleString("en");
+  const own = mask.own ? `; ${msg`this layer alone`}` : "";
+  if (mask.program !== "sliding") return msg`${maskName(mask)}: ${open} of ${all} cells open` + mine + pads + own;
+  const bound = bounds(mask, real).toLocaleString("en"), reach = mask.parameter * (mask.every ?? 1);
+  return msg`${maskName(mask)}: ${open} cells, bound ${bound}` + `; ${msg`a layer reaches ${reach} rows`}` + mine + pads + `; ${msg`${all} in all`}` + own;
 }
 
-/** What bounds the cells of a window around each row, n (2r + 1 + 2g), and how far a layer reaches. @param {Mask} mask @param {number} n rows */
-function window(mask, n) {
-  if (mask.program !== "sliding") return "";
+/** What bounds the cells of a window around each row: n (2r + 1 + 2g). @param {Mask} mask @param {number} n rows */
+function bounds(mask, n) {
   const everywhere = (mask.global_rows ?? []).filter((row) => row < n).length;
-  const bound = n * (2 * mask.parameter + 1 + 2 * everywhere);
-  return `, ${msg`bound ${bound.toLocaleString("en")}`}; ${msg`a layer reaches ${mask.parameter * (mask.every ?? 1)} rows`}`;
+  return n * (2 * mask.parameter + 1 + 2 * everywhere);
 }
 
 /** The command that edits the masks of the selected relation, or null where nothing would change.
