@@ -160,7 +160,7 @@ export function training(world, weight) {
   const many = train.rows.length > 1;
   const name = requestName(read.request(world));
   const [input, label] = [token(rows[worst].input, "q"), token(rows[worst].label, "d")];
-  if (rows.length === 1 && !writes(world)) return wholeLoss(many ? name : "", rows[0], label);
+  if (rows.length === 1 && !writes(world)) return wholeLoss(many ? name : "", rows[0], part(rows[worst].label, "d"));
   const who = told(many ? parts`${name}, row ${String(worst)} ${input} found ${label} hardest to predict` : parts`Row ${String(worst)} ${input} found ${label} hardest to predict`);
   const most = read.largest(rows, "gradient");
   const gradient = part(msg`gradient`, "g");

@@ -26,11 +26,17 @@ export function lines(world) {
   const whole = !writes(world) && all.length === 1; // one row stands for the sequence
   const given = whole ? read.rows(world, "s").filter(read.known) : [];
   return all.map((row, t) => ({
-    input: whole ? given.map((r) => shown(r.token)).join(" ") : shown(row.input), became: objective(world) === "masked" ? row.became : null, whole, label: shown(row.label), valid: row.key_valid, counts: row.counts, loss: row.loss === null ? null : number(row.loss),
+    input: whole ? whatIsGiven(given) : shown(row.input), became: objective(world) === "masked" ? row.became : null, whole, label: whole ? row.label : shown(row.label), valid: row.key_valid, counts: row.counts, loss: row.loss === null ? null : number(row.loss),
     gold: row.gold == null ? null : shown(row.gold), gradient: row.gradient === null ? null : number(row.gradient), keys: total,
     open: mask ? keys.reduce((n, _, k) => n + (valid[k] && mask.allows(t, k) ? 1 : 0), 0) : 0,
     leak: !!mask && !!at && at.info.key === "t" && writes(world) && row.counts && t + 1 < keys.length && valid[t + 1] && mask.allows(t, t + 1),
   }));
+}
+
+/** A whole source: its words, or of features, whose rows have numbers alone, how many there are. @param {import("../reads.mjs").Row[]} rows */
+function whatIsGiven(rows) {
+  const bare = rows.length > 0 && rows.every((r, i) => r.token === String(i));
+  return bare ? counted(rows.length, "{0} row", "{0} rows") : rows.map((r) => shown(r.token)).join(" ");
 }
 
 /** How many of the rows of the batch are given the model's own token, in words; "" under teacher forcing. Pure.
