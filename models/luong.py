@@ -166,8 +166,8 @@ def _limits(config: Config) -> str:
         )
     if config.alignment == "local_m":
         return (
-            "Target row t looks around source row t, whatever stands there. A negation makes the target a word longer: in long "
-            "sentences the words drift out of the window."
+            f"Target row t looks around source row t, whatever stands there: what moved by more than {config.D} rows is out of "
+            "its sight. Each negation moves the rest of a sentence by a word."
         )
     if config.alignment == "local_p":
         return (

@@ -145,7 +145,7 @@ def _build(config: Config, source: int | None, target: int) -> nn.Module:
 def _limits(config: Config) -> str:
     if config.penalty:
         return ""
-    return "Nothing keeps the hops apart: compare the cosine of two hops, and where they look, with a penalty of 0.3."
+    return "Nothing keeps the hops apart: compare the cosine of two hops, and where they look, with a penalty."
 
 
 SPEC = Spec(

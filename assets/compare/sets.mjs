@@ -15,6 +15,10 @@ export const sets = (preset) => [
     },
   },
   {
+    name: msg`Where Luong looks: everywhere, around row t, around a guess, by place alone`,
+    holds: { task: "translation", source: preset("translation").source, models: Array(4).fill("luong"), configs: [{}, { alignment: "local_m" }, { alignment: "local_p" }, { score: "location" }] },
+  },
+  {
     name: msg`The same weights as recurrence and as convolution`,
     holds: { task: "language_model", source: null, target: preset("language_model").target, models: ["s4", "s4"], configs: [{}, { schedule: "convolution" }] },
   },

@@ -61,7 +61,7 @@ class Languages(Task):
             "Finnish",
             "ä is German and Finnish alike: do the hops weigh different places?",
         ),
-        _preset("Großbritannien", "German", "The shipped weights say French: no hop reads the ß."),
+        _preset("Großbritannien", "German", "ß is written in German alone: does a hop read it?"),
         _preset("Nouvelle-Calédonie", "French", "Do the hops read different places of the name?"),
         _preset("Güney Kore", "Turkish", "Two words: ü, y and a final e."),
         _preset("Wyspa Bożego Narodzenia", "Polish", "Long names leave more to choose from."),

@@ -75,7 +75,7 @@ def test_states_weights_embedding_and_scores_are_those_of_the_equations() -> Non
         P = sum((float(A[i] @ A[j]) - (i == j)) ** 2 for i in range(3) for j in range(3))  # equation 8
         assert_close(recorder.tape.records["hops.penalty"].value[b].item(), P)
         alike.append(P)
-    assert_close(penalties["penalty"].item(), 0.3 * sum(alike) / 2)
+    assert_close(penalties["penalty"].item(), Config().penalty * sum(alike) / 2)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from app.session import required, weights
 from app.session.scenario import Scenario, defaults
-from models.catalogue import architectures, deciding
+from models.catalogue import architectures, deciding, read_config
 
 # nothing is shipped yet, and the page says so
 UNTRAINED = {
@@ -173,3 +173,10 @@ def test_trained_weights_stay_when_a_part_is_exchanged_and_say_so() -> None:
 def test_a_part_with_parameters_of_its_own_has_no_trained_ones() -> None:
     for parts in ({"position": "bias"}, {"tied": False}):
         assert weights.build(scenario("decoder_only", config=parts), "cpu")[1]["kind"] == "random"
+
+
+def test_what_limits_a_variant_is_said_with_its_weights() -> None:
+    made = [(a, m) for a in architectures() for m in weights.checkpoints(a)]
+    said = {m["file"]: m.get("note", "") for _, m in made}
+    assert said == {m["file"]: architectures()[a].limits(read_config(architectures()[a], m["config"])[0]) for a, m in made}
+    assert sum(map(bool, said.values())) >= 3
