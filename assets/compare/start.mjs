@@ -7,6 +7,7 @@ import { msg } from "../lib/language.mjs";
 import { acting } from "../lib/page/acting.mjs";
 import { speak } from "../lib/page/speak.mjs";
 import { following, onSystemChange, remember, remembered, scheme } from "../lib/page/theme.mjs";
+import { textOf } from "../lib/setup/together.mjs";
 import { nameOf, splittingOf, tokenize } from "../lib/setup/tokens.mjs";
 import { Column } from "./columns.mjs";
 import { apart, FEWEST, isComparison, MOST, pack, unpack } from "./link.mjs";
@@ -244,7 +245,7 @@ function draw() {
   });
   const input = place("compare-text");
   text(place("compare-side"), now.source ? msg`source` : msg`prompt`);
-  if (document.activeElement !== input) input.value = (now.source ?? now.target).map(nameOf).join(" ");
+  if (document.activeElement !== input) input.value = now.source ? now.source.map(nameOf).join(" ") : textOf(columns.find((c) => c.world.opened)?.world.opened, now.target.map(nameOf)).replaceAll("\n", " ");
   place("compare-presets").value = exampleOf(now);
   grid.draw(columns, now.phase);
   status();

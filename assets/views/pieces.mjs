@@ -6,7 +6,7 @@ import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
 import { cutShown, cutting } from "../lib/setup/cut.mjs";
-import { cutterOf, makes } from "../lib/setup/together.mjs";
+import { bare, cutterOf, makes } from "../lib/setup/together.mjs";
 import { figure, percent, requestName, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/setup/cut.mjs").Piece} Piece */
@@ -82,14 +82,11 @@ function units(element, pieces, characters) {
     text(li.firstElementChild, own[0].special ? "" : shown(c.text || (own[0].unknown ?? own[0].token)).replaceAll("‹U+000A›", "↵"));
     list(li.lastElementChild, own, (_, i) => i, () => h("span", { class: "cut-piece" }, h("b", { dir: "auto" }), h("small")), (span, p) => {
       set(span, "class", `cut-piece${p.special ? " special" : ""}${p.unknown ? " unknown" : ""}${p.fresh ? " fresh" : ""}`);
-      text(span.firstElementChild, short(p.token));
+      text(span.firstElementChild, bare(p.token));
       text(span.lastElementChild, String(p.id));
     });
   });
 }
-
-/** A piece with its blanks made visible; bytes without the form that sets them apart from text. @param {string} token */
-const short = (token) => (/^(<0x[0-9A-F]{2}>)+$/.test(token) ? token.replace(/<0x(..)>/g, "$1") : shown(token));
 
 /** @param {any} element @param {number} most @param {number} at @param {boolean} has */
 function ranged(element, most, at, has) {

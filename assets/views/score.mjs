@@ -6,6 +6,7 @@ import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { ofRequest } from "../lib/map/gold.mjs";
 import * as read from "../lib/reads.mjs";
+import { textOf } from "../lib/setup/together.mjs";
 import { figure, number, probability, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
@@ -70,7 +71,7 @@ export default {
     worlds.set(element, world);
     const [, form, problem, ul, unknown, line, hint] = /** @type {any} */ (element.children);
     const able = world.role === "writer" && world.connection === "open";
-    const gold = ofRequest(world)?.target.join(" ") ?? "";
+    const gold = textOf(world.opened, ofRequest(world)?.target ?? []);
     set(form.elements[0], "placeholder", gold || msg`a text of the target`);
     for (const control of form.elements) set(control, "disabled", !able || own.running);
     text(problem, own.problem);
@@ -122,7 +123,7 @@ async function ask(element, typed, context) {
   const own = /** @type {Own} */ (owns.get(element));
   const world = /** @type {World} */ (worlds.get(element));
   const request = read.request(world);
-  const target = typed.trim() ? typed : (ofRequest(world)?.target.join(" ") ?? "");
+  const target = typed.trim() ? typed : textOf(world.opened, ofRequest(world)?.target ?? []);
   Object.assign(own, { asked: depends(world), running: true, problem: "" });
   const reply = await context.send({ kind: "analyse", name: NAME, arguments: { request, text: target } });
   Object.assign(own, { running: false, problem: reply.ok ? "" : reply.errors.map((e) => e.message).join(" ") });

@@ -4,7 +4,7 @@
 import { h } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { cutter } from "./pieces.mjs";
-import { visible } from "./tokens.mjs";
+import { nameOf, visible } from "./tokens.mjs";
 
 /** @typedef {import("./tokens.mjs").Token} Token @typedef {import("./pieces.mjs").Character} Character */
 
@@ -49,12 +49,16 @@ export function firstOf(tokens, most, cut) {
 /** What the pieces of a character make, for a person. @param {Character} c */
 export const makes = (c) => (c.whole ? msg`${c.to - c.from} bytes make ${visible(c.text)}` : msg`${c.to - c.from} bytes make no character`);
 
+/** A piece with its blanks made visible; bytes without the form that sets them apart from text. @param {string} token */
+export const bare = (token) => (/^(<0x[0-9A-F]{2}>)+$/.test(token) ? token.replace(/<0x(..)>/g, "$1") : visible(token));
+
 /** Chips, and what stands between them, with those of one character in one element.
  * @param {HTMLElement[][]} chips what stands at each token @param {Token[]} tokens @param {import("./pieces.mjs").Cutter | null | undefined} cut @returns {HTMLElement[]} */
 export function grouped(chips, tokens, cut) {
   return charactersOf(tokens, cut).flatMap((c) => {
     const own = chips.slice(c.from, c.to);
     if (c.to - c.from < 2 || own.some((at) => at.length !== 1)) return own.flat();
+    for (const [i, chip] of own.flat().entries()) if (chip.firstElementChild) chip.firstElementChild.textContent = bare(nameOf(tokens[c.from + i]));
     return h("span", { class: `chip-together${c.whole ? "" : " broken"}`, title: makes(c) }, ...own.flat(), h("small", { "aria-hidden": "true", dir: "auto" }, visible(c.text)));
   });
 }

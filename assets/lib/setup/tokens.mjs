@@ -41,7 +41,7 @@ export const nameOf = (token) => (typeof token === "string" ? token : token.spec
 /** A token with its spaces and invisible characters made visible.
  * @param {string} text */
 export const visible = (text) =>
-  text.replace(/[\s\u00ad\u200b\u200e\u200f\u2060-\u2064\ufeff]|[\p{Cc}\p{Cs}]/gu, (c) => (c === " " ? "␣" : `‹U+${(c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}›`));
+  text.replace(/[\s\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]|[\p{Cc}\p{Cs}]/gu, (c) => (c === " " ? "␣" : `‹U+${(c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}›`));
 
 /** Tokens as the tokenizer cuts their text: what stands beside a piece can make it part of another one.
  * @param {Token[]} tokens @param {Splitting} how @returns {Token[]} */
