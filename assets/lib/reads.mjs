@@ -20,6 +20,9 @@ export function requestCount(world) {
   return world.moved?.requests?.length ?? 0;
 }
 
+/** How many of them are in the batch: those that left are still told of. @param {World} world */
+export const presentCount = (world) => (phase(world) === "train" ? requestCount(world) : (world.moved?.requests ?? []).filter((/** @type {any} */ r) => r.left == null).length);
+
 /** @param {World} world */
 export const request = (world) => Math.max(0, Math.min(world.look.request, requestCount(world) - 1));
 

@@ -52,7 +52,7 @@ export default {
 /** @param {any} element @param {World} world @param {{now: number, perRow: number}} sum @param {Shelf[]} all */
 function head(element, world, sum, all) {
   const [, sub, , note] = element.children;
-  const requests = read.requestCount(world);
+  const requests = read.presentCount(world);
   text(sub, !all.length ? (writes(world) ? msg`nothing yet` : msg`nothing: the whole input is read in one call`) : all.every((s) => !s.owner) ? msg`overwritten in place at every step` : all.some((s) => layered(s).length > 1) ? msg`layer over layer; dashed rows are not written yet` : msg`dashed rows are not written yet`);
   text(note.children[0], bytes(sum.now));
   text(note.children[2], msg` now; `);

@@ -146,10 +146,10 @@ function clear(state, input) {
 /** One block a request: which row decides, then its candidates. Requests that are not looked at are one line where there are more than two.
  * @param {HTMLElement} element @param {World} world @param {Context} context @param {State} state @param {Policy} how */
 function requests(element, world, context, state, how) {
-  const all = read.requests(world);
   const words = world.opened.vocabulary.target;
   const at = read.request(world);
-  list(element, all, (_, i) => i, block, (node, view, i) => {
+  const all = read.requests(world).map((view, i) => ({ view, i })).filter(({ view, i }) => view.left == null || i === at); // who left decides nothing
+  list(element, all, ({ i }) => i, block, (node, { view, i }) => {
     const on = i === at;
     const limit = on || all.length < 3 ? rowsOf(all.length) : 0;
     const found = say.listed(limit ? say.distribution(view, words, how, !!state.draft, beam.ahead(world, i)) : [], limit, on ? state.query : "", view.unedited?.choice);
@@ -175,7 +175,7 @@ function blockHead(head, view, i, count, alone, look) {
   const row = view.decision_row;
   const from = row === null ? "" : `${row} ${shown((view.output ? view.source : view.target)?.[row]?.token ?? "")}`;
   text(head.children[0], requestName(i));
-  text(head.children[1], view.finished ? msg`finished (${view.finished})` : row === null ? (view.output ? msg`says` : msg`waits`) : alone ? msg`row` : msg`from row`);
+  text(head.children[1], view.left != null ? msg`left after step ${view.left}` : view.finished ? msg`finished (${view.finished})` : row === null ? (view.output ? msg`says` : msg`waits`) : alone ? msg`row` : msg`from row`);
   text(head.children[2], from);
   text(head.children[3], alone && lead ? `→ ${shown(lead.token)}` : "");
   text(head.children[4], alone && lead ? probability(lead.probability) : "");

@@ -74,6 +74,7 @@ export function tabs(element, world, context) {
   list(element, Array.from({ length: element.hidden ? 0 : count }), (_, i) => i, (_, i) => h("button", { type: "button" }, requestName(i)), (button, _, i) => {
     set(button, "aria-pressed", String(i === read.request(world)));
     set(button, "aria-label", msg`Look at request ${requestName(i)}`);
+    set(button, "class", world.moved?.requests?.[i]?.left == null ? null : "gone");
     button.onclick = () => context.look({ request: i, lock: null });
   });
 }

@@ -10,6 +10,8 @@ import { alternatives, line, lineCount, pass, path } from "../lib/deck/moments.m
 import { callName, lookAt, lookAway, operations, seen } from "../lib/deck/ops.mjs";
 import { paced } from "../lib/run/paced.mjs";
 import { within } from "../lib/draw/pan.mjs";
+import { drags, pans } from "../lib/deck/hauling.mjs";
+import { drawLanes, lanesSheet } from "../lib/deck/lanes.mjs";
 import * as read from "../lib/reads.mjs";
 import { scrubber } from "../lib/deck/scrub.mjs";
 import { drawLines, drawStops, linesSheet, named, opener, placeOf, stopsSheet } from "../lib/deck/sheets.mjs";
@@ -58,20 +60,22 @@ export default {
     keeps.set(element, kept);
     const go = paced((/** @type {number} */ moment) => context.send({ kind: "go", moment }));
     const bar = scrubber({ name: () => msg`The whole line: drag to go through its moments`, go });
+    const requests = opener("requests", lanesSheet());
+    set(requests.sheet, "class", "sheet wide");
     const stops = opener("stops", stopsSheet(context, () => /** @type {World} */ (kept.world)));
     const branches = opener("lines", linesSheet());
     const track = h("div", { class: "track" }, h("ol"));
-    kept.parts = { track, bar, stops, branches };
+    kept.parts = { track, bar, requests, stops, branches };
     element.append(bar.element, track,
-      h("div", { class: "ops" }, h("span", { class: "lab" }), h("span", { class: "op-list", role: "group", "aria-label": msg`Operations inside this step` }), h("span", { class: "op-next" }, msg`choose`), stops.button, branches.button),
-      stops.sheet, branches.sheet);
+      h("div", { class: "ops" }, h("span", { class: "lab" }), h("span", { class: "op-list", role: "group", "aria-label": msg`Operations inside this step` }), h("span", { class: "op-next" }, msg`choose`), requests.button, stops.button, branches.button),
+      requests.sheet, stops.sheet, branches.sheet);
     pans(track, kept, () => element.dispatchEvent(new Event("box")));
-    drags(track, kept, go);
+    drags(track, kept, able, go);
   },
 
   draw(element, world, context) {
     const kept = /** @type {Kept} */ (keeps.get(element));
-    const { track, bar, stops, branches } = kept.parts;
+    const { track, bar, requests, stops, branches } = kept.parts;
     kept.world = world;
     kept.head = lineEnd(world, kept.head);
     kept.held = settle(kept.held, world);
@@ -85,6 +89,7 @@ export default {
     const range = visible(placed.blocks, kept.left, room, all, training);
     bar.show({ over: training ? null : over(placed.blocks, all, room), count: all.length, moment: (/** @type {number} */ i) => all[i].node.id, said: (/** @type {number} */ i) => said(all[i], i, all.length), at: all.findIndex((s) => s.state === "now"), seen: range, marks: signs(all, world), able: able(world) });
     drawOps(element.querySelector(".ops"), world, context);
+    drawLanes(requests, world, context);
     const count = world.look.stops.length;
     entitle(stops.button, count, counted(count, "Play stops at {0} place of yours", "Play stops at {0} places of yours"));
     drawStops(stops.sheet, world, context);
@@ -273,42 +278,6 @@ function tellStops(kept, world, context) {
   const [more, less] = [stops.find((s) => !has(old, s)), old.find((s) => !has(stops, s))];
   if (more) context.say(msg`Play stops ${label(world, more)}.`);
   else if (less) context.say(msg`Play does not stop ${label(world, less)} any more.`);
-}
-
-/** @param {any} track @param {Kept} kept @param {() => void} redraw */
-function pans(track, kept, redraw) {
-  track.addEventListener("scroll", () => {
-    if (kept.left === track.scrollLeft) return;
-    kept.left = track.scrollLeft;
-    redraw();
-  }, { passive: true });
-  track.addEventListener("wheel", (/** @type {WheelEvent} */ event) => {
-    if (event.ctrlKey || Math.abs(event.deltaX) > Math.abs(event.deltaY) || track.scrollWidth <= track.clientWidth) return;
-    event.preventDefault();
-    track.scrollLeft += event.deltaY;
-  });
-}
-
-/** A drag along the blocks goes through their moments. (A finger pans, as everywhere.)
- * @param {any} track @param {Kept} kept @param {(moment: number) => Promise<void>} go */
-function drags(track, kept, go) {
-  /** @type {{x: number, left: number, moved: boolean} | null} */
-  let drag = null;
-  track.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
-    if (event.button !== 0 || event.pointerType === "touch" || !kept.world || !able(kept.world)) return;
-    drag = { x: event.clientX, left: track.getBoundingClientRect().left, moved: false };
-  });
-  track.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
-    if (!drag || (!drag.moved && Math.abs(event.clientX - drag.x) < 6)) return;
-    if (!drag.moved) track.setPointerCapture(event.pointerId);
-    drag.moved = true;
-    const x = event.clientX - drag.left + kept.left;
-    const nodes = kept.blocks.filter((b) => b.node !== null);
-    const near = nodes.findLast((b) => b.left <= x) ?? nodes[0];
-    if (near?.node !== null && near && near.state !== "now") go(near.node);
-  });
-  track.addEventListener("pointerup", () => (drag = null));
-  track.addEventListener("pointercancel", () => (drag = null));
 }
 
 /** @param {any} element @param {"left" | "width"} name @param {number} value */

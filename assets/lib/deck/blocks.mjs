@@ -5,6 +5,7 @@ import { writes } from "../answers.mjs";
 import { counted, msg } from "../language.mjs";
 import { alternatives, branches, children, earlier, path } from "./moments.mjs";
 import { stageName } from "./ops.mjs";
+import { isTurn, promptRows, turnName } from "./turns.mjs";
 import * as read from "../reads.mjs";
 import { loops } from "../states/tapes.mjs";
 import { duration, shown } from "../words.mjs";
@@ -12,7 +13,7 @@ import { duration, shown } from "../words.mjs";
 /** @typedef {import("../types").World} World @typedef {import("../types").PlayStop} PlayStop */
 /** @typedef {import("./moments.mjs").Node} Node @typedef {import("./moments.mjs").Stop} Stop */
 /** One block. `size`: rows of its call, or its time in ms; `left`, `width`: px once it is placed; `cut`: a line before it.
- * @typedef {{key: string, kind: "start" | "pieces" | "encode" | "prefill" | "decode" | "stage", node: number | null, title: string, token: string, note: string,
+ * @typedef {{key: string, kind: "start" | "pieces" | "encode" | "prefill" | "decode" | "join" | "leave" | "stage", node: number | null, title: string, token: string, note: string,
  *   size: number, state: "done" | "now" | "ahead" | "todo" | "never", others: Node[], earlier: number | null, stop: PlayStop | null, cut: boolean, left: number, width: number}} Block */
 
 /** @param {Partial<Block> & {key: string, kind: Block["kind"]}} more @returns {Block} */
@@ -30,7 +31,7 @@ function calls(all) {
 /** The blocks of the pass that the run is in, one for each call that was made, then places that are free. Pure.
  * @param {World} world @param {Stop[]} pass @param {number} places for decode steps, taken or free @returns {Block[]} */
 export function steps(world, pass, places) {
-  const requests = world.moved?.requests ?? [];
+  const requests = (world.moved?.requests ?? []).filter((/** @type {any} */ r) => r.joined == null); // who came later was read in a call of its own
   const first = pass[0];
   const whole = first?.node.phase === "decode"; // entered as decode: the prompt was read at once
   const blocks = first && !whole ? [taken(made({ key: "start", kind: "start", title: msg`Start` }), world, pass.find((s) => s.node.phase === "prefill" && !s.node.step && !s.node.stage))] : [];
@@ -75,19 +76,30 @@ function before(block, stage, world, pass, whole) {
 function decodes(world, pass, places) {
   /** @type {Map<number, Stop>} the first at a step: while its token is chosen and not read, the run stands there */
   const found = new Map();
-  for (const stop of pass) {
+  for (const stop of pass.filter((s) => !isTurn(s.node))) {
     const number = stop.node.phase === "decode" ? stop.node.step + (stop.node.stage === "choose" ? 1 : 0) : 0;
     if (number && !found.has(number)) found.set(number, stop);
   }
   const last = Math.max(0, ...found.keys());
   const over = !!world.moved?.ended && pass.at(-1)?.state === "now";
   const count = Math.max(places, last + (over ? 0 : 2));
-  return Array.from({ length: count }, (_, i) => {
+  const turns = (/** @type {number} */ step) => pass.filter((s) => isTurn(s.node) && s.node.step === step).map((s) => turned(s, world));
+  const steps = Array.from({ length: count }, (_, i) => {
     const number = i + 1;
     const stop = found.get(number);
     const block = made({ key: `d${number}`, kind: "decode", token: stop ? shown(stop.node.label) : "", stop: { kind: "step", phase: "decode", step: number }, cut: i === 0 });
-    return stop ? taken(block, world, stop) : { ...block, state: over ? "never" : "todo", stop: over ? null : block.stop };
+    return /** @type {Block} */ (stop ? taken(block, world, stop) : { ...block, state: over ? "never" : "todo", stop: over ? null : block.stop });
   });
+  return [...turns(0), ...steps.flatMap((b, i) => [b, ...turns(i + 1)])];
+}
+
+/** A request joins (its prompt is read in a call of its own) or leaves. @param {Stop} stop @param {World} world @returns {Block} */
+function turned(stop, world) {
+  const { node } = stop;
+  const joins = node.command === "join";
+  const rows = joins ? promptRows(world.moved?.requests[Number(node.label)] ?? { target: [] }) : 0;
+  const note = joins ? (rows ? msg`prefill of ${counted(rows, "{0} row", "{0} rows")}` : msg`prefill of its own`) : msg`its rows are freed`;
+  return taken(made({ key: `t${node.id}`, kind: joins ? "join" : "leave", title: turnName(node), note, size: Math.max(1, rows) }), world, stop);
 }
 
 /** Widths of stages settle: after ten updates they stay at what those took on average, until the run is reset.
@@ -137,8 +149,9 @@ export const placesFor = (room) => (room < 500 ? 5 : 7);
 export function laid(blocks, room) {
   const most = room < 500 ? 2.6 : 5;
   const cutting = blocks.some((b) => b.kind === "pieces");
-  const units = { start: () => (cutting ? 0.95 : 0.8), pieces: () => (room < 500 ? 1.7 : 1.3), encode: (/** @type {number} */ n) => Math.min(most, Math.max(1.9, n)), prefill: (/** @type {number} */ n) => Math.min(most, Math.max(1.3, n)), decode: () => 1, stage: () => 1 };
-  const fixed = blocks.filter((b) => b.kind !== "decode");
+  const units = { start: () => (cutting ? 0.95 : 0.8), pieces: () => (room < 500 ? 1.7 : 1.3), encode: (/** @type {number} */ n) => Math.min(most, Math.max(1.9, n)), prefill: (/** @type {number} */ n) => Math.min(most, Math.max(1.3, n)), decode: () => 1, join: (/** @type {number} */ n) => Math.min(2.4, Math.max(1.4, n)), leave: () => 1.4, stage: () => 1 };
+  const added = new Set(["decode", "join", "leave"]); // what the run adds changes no other width
+  const fixed = blocks.filter((b) => !added.has(b.kind));
   const cuts = blocks.filter((b) => b.cut).length;
   const free = room - cuts * CUT - (fixed.length + placesFor(room) - 1) * GAP;
   const unit = Math.min(96, Math.max(34, free / (fixed.reduce((sum, b) => sum + units[b.kind](b.size), 0) + placesFor(room))));

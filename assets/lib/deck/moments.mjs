@@ -79,6 +79,9 @@ function walk(history, at, head) {
 }
 
 /** @param {Node} node */
+const turn = (node) => node.command === "join" || node.command === "leave";
+
+/** @param {Node} node */
 const edit = (node) => node.command === "change" || node.command === "undo" || node.command === "redo";
 
 /** Whether a pass begins here: its phase was entered, or another text was given.
@@ -86,7 +89,7 @@ const edit = (node) => node.command === "change" || node.command === "undo" || n
 function starts(node, before) {
   if (!before) return true;
   if (node.phase === "train") return before.phase !== "train";
-  return node.step === 0 && !node.stage && !(edit(node) && before.phase === node.phase && before.step === 0 && !before.stage);
+  return node.step === 0 && !node.stage && !((edit(node) || turn(node)) && before.phase === node.phase && before.step === 0 && !before.stage);
 }
 
 /** The places of the whole line through a moment. What lies inside a step is a place only while the run stands there.

@@ -7,6 +7,7 @@ import { counted, msg } from "../language.mjs";
 import { lines } from "./moments.mjs";
 import { fits, keyOf, label, MOST, toggled, typedStop } from "./stops.mjs";
 import * as read from "../reads.mjs";
+import { isTurn, turnName } from "./turns.mjs";
 import { shown } from "../words.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("../types").Context} Context @typedef {import("./moments.mjs").Node} Node */
@@ -94,6 +95,7 @@ export const placeOf = (node) => (node.phase === "train" ? msg`update ${node.ste
 export function named(first) {
   if (first.command === "undo") return msg`edit taken back`;
   if (first.command === "redo") return msg`edit made again`;
+  if (isTurn(first)) return turnName(first);
   if (first.changed) return first.changed;
   if (first.command === "enter") return first.phase === "train" ? msg`Train` : first.phase === "decode" ? msg`Decode` : msg`Prefill`;
   if (first.phase === "train") return msg`update ${first.step}`;

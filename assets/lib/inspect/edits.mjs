@@ -4,6 +4,7 @@
 import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { writes } from "../answers.mjs";
+import { isTurn, turnName } from "../deck/turns.mjs";
 import { SPECIALS } from "../setup/tokens.mjs";
 import { axisName, figure, leaf, opName, requestName, severalStacks, shown } from "../words.mjs";
 
@@ -96,7 +97,7 @@ export function donorOf(world, request) {
 }
 
 /** @param {any} node of the history */
-const named = (node) => (node.phase === "prefill" ? msg`Prefill` : node.label ? msg`Decode ${node.step}: ${shown(node.label)}` : msg`Decode ${node.step}`);
+const named = (node) => (isTurn(node) ? msg`Decode ${node.step}: ${turnName(node)}` : node.phase === "prefill" ? msg`Prefill` : node.label ? msg`Decode ${node.step}: ${shown(node.label)}` : msg`Decode ${node.step}`);
 
 /** Other moments of this run whose requests can be donors, the newest first. @param {World} world @param {number} [limit] */
 export function moments(world, limit = 40) {

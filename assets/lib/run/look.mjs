@@ -62,13 +62,13 @@ function shownOnes({ phase, training, requests, policy }) {
   return policy?.kind === "beam" && phase !== "train" ? policy.width : requests.length;
 }
 
-/** A look that fits what was opened: its relation exists, layer and head are within it.
- * @param {Look} look @param {any} opened @returns {Look} */
-export function fitting(look, opened) {
+/** A look that fits what was opened: its relation exists, layer and head are within it. moved: there may be requests that joined on the way.
+ * @param {Look} look @param {any} opened @param {any} [moved] @returns {Look} */
+export function fitting(look, opened, moved = null) {
   const relations = opened?.relations ?? [];
   const found = relations.find((/** @type {any} */ r) => r.name === look.relation);
   const info = found ?? relations.at(-1);
-  const request = Math.min(look.request, Math.max(0, shownOnes(opened.scenario) - 1));
+  const request = Math.min(look.request, Math.max(0, Math.max(shownOnes(opened.scenario), moved?.requests?.length ?? 0) - 1));
   if (!info) {
     const own = look.relation === "" || look.relation === "s" || look.relation === "t"; // whose states are looked at, where there are no reads
     return own ? { ...look, request } : { ...firstLook(), theme: look.theme, stops: look.stops, pane: look.pane, request };

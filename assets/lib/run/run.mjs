@@ -135,7 +135,7 @@ export class Run {
     const { look } = this.store.world;
     const other = !!this.architecture && this.architecture !== event.scenario.architecture; // another model: its own first look
     this.architecture = event.scenario.architecture;
-    this.store.set({ look: fitting({ ...look, ...(other ? { relation: "" } : {}), ...view }, event) });
+    this.store.set({ look: fitting({ ...look, ...(other ? { relation: "" } : {}), ...view }, event, this.store.world.moved) });
   }
 
   /** @param {any} view */
@@ -144,7 +144,7 @@ export class Run {
     this.joining = false;
     const { look, opened } = this.store.world;
     const next = { ...look, ...taken(view) };
-    this.store.set({ look: opened ? fitting(next, opened) : next });
+    this.store.set({ look: opened ? fitting(next, opened, this.store.world.moved) : next });
   }
 
   /** What the address holds, else the first scenario; the page is alive either way. */
@@ -270,7 +270,7 @@ export class Run {
     const { look, opened, role } = this.store.world;
     const next = { ...look, ...change };
     if (JSON.stringify(next) === JSON.stringify(look)) return;
-    this.store.set({ look: opened ? fitting(next, opened) : next });
+    this.store.set({ look: opened ? fitting(next, opened, this.store.world.moved) : next });
     if (role !== "writer") return;
     clearTimeout(this.lookTimer);
     this.lookTimer = setTimeout(() => {

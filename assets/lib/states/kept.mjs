@@ -58,17 +58,18 @@ const SHOWN = 3; // banks side by side
 export function shelves(world) {
   const all = banks(world.moved?.kept ?? []);
   const requests = read.requests(world);
-  const every = requests.length * all.length <= SHOWN;
-  const shown = every ? requests.map((_, i) => i) : [read.request(world)];
-  return shown.flatMap((b) => all.map((bank) => shelf(bank, b, requests, all.length)));
+  const here = requests.flatMap((r, i) => (r.left == null ? [i] : []));
+  const at = read.request(world);
+  const shown = here.length * all.length <= SHOWN ? here : [here.includes(at) ? at : here[0]];
+  return shown.flatMap((b) => all.map((bank) => shelf(bank, b, requests, here.length, all.length)));
 }
 
-/** @param {Bank} bank @param {number} b @param {any[]} requests @param {number} banks */
-function shelf(bank, b, requests, banks) {
+/** @param {Bank} bank @param {number} b @param {any[]} requests @param {number} here how many of them are in the batch @param {number} banks */
+function shelf(bank, b, requests, here, banks) {
   const places = bank.owner ? (requests[b]?.[bank.owner === "s" ? "source" : "target"] ?? []) : [];
-  const count = Math.max(1, requests.length);
+  const count = Math.max(1, here);
   const name = bankName(bank);
-  const title = count < 2 ? name : banks > 1 ? msg`${requestName(b)}: ${name}` : msg`Request ${requestName(b)}`;
+  const title = requests.length < 2 ? name : banks > 1 ? msg`${requestName(b)}: ${name}` : msg`Request ${requestName(b)}`;
   const now = bytes(bank.bytes / count);
   const note = bank.window ? msg`newest ${bank.window} rows, ${now}, fixed` : !bank.grows ? msg`${now}, fixed` : count > 1 ? (places[next(places)]?.state === "padded" ? msg`next write: row ${next(places)}, over padding` : msg`next write: row ${next(places)}`) : msg`${now}, +${bytes(bank.perRow)} a row`;
   return { ...bank, request: b, title, note, places, reserved: bank.grows ? reserve(Math.max(places.length, next(places) + 1), 6) : Math.max(places.length, 1) };
@@ -93,7 +94,7 @@ export function cacheBeside(world) {
   const width = d_model ?? state;
   const kept = world.moved?.kept ?? [];
   if (!width || !layers || !kept.length || kept.some((/** @type {any} */ k) => k.grows || k.axes.includes("s"))) return null;
-  return { layers, width, perRow: 2 * layers * width * 4 * Math.max(1, read.requests(world).length) };
+  return { layers, width, perRow: 2 * layers * width * 4 * Math.max(1, read.presentCount(world)) };
 }
 
 /** A recurrent state of the same layers and width, for comparison: a formula from the running configuration, or null.
@@ -102,7 +103,7 @@ export function fixedState(world) {
   const { d_model: width, layers } = world.opened?.scenario?.config ?? {};
   if (!width || !layers || !(world.moved?.kept ?? []).some((/** @type {any} */ k) => k.grows)) return null;
   const floats = width * layers;
-  return { floats, layers, width, bytes: floats * 4 * Math.max(1, read.requests(world).length) };
+  return { floats, layers, width, bytes: floats * 4 * Math.max(1, read.presentCount(world)) };
 }
 
 /** Rows of this pass: how many slots ran, how many of them are real, how many decide.

@@ -6,6 +6,7 @@ import { msg, counted, parts } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { keyReads } from "../read/ribbons.mjs";
 import { statePart } from "./happened-states.mjs";
+import { isTurn, promptRows } from "../deck/turns.mjs";
 import { part, place, token, told } from "./states.mjs";
 import { BREAK } from "../setup/pieces.mjs";
 import { cutShown } from "../setup/cut.mjs";
@@ -26,6 +27,8 @@ const ALSO = 0.25; // a second share from which it is named too
 export function reading(world, weight) {
   const view = read.requestView(world);
   const locked = !!world.look.lock;
+  const turn = locked ? [] : turned(world);
+  if (turn.length) return turn;
   if (view.finished && !locked) return ended(view, world.opened);
   if (read.before(world, "logits") && !locked) return operation(world, weight);
   const requests = read.requests(world);
@@ -128,12 +131,27 @@ function lockedPart(who, r, word) {
   return Number.isFinite(r.weight) ? told(parts`${who} takes ${part(percent(r.weight), "v")} from ${key}`) : [];
 }
 
+/** A request joined or left just now; at the op cursor it is told what its own pass computed. @param {World} world @returns {Part[]} */
+function turned(world) {
+  const node = world.history.get(world.moved?.at);
+  if (!node || !isTurn(node) || world.look.op) return [];
+  const name = part(requestName(Number(node.label)), "q");
+  const view = world.moved.requests[Number(node.label)];
+  const others = counted(read.presentCount(world) - (node.command === "join" ? 1 : 0), "{0} other", "{0} others");
+  if (node.command === "leave") return told(parts`${name} leaves after step ${String(node.step)}: its rows are freed; nothing changes for ${others}.`);
+  const lead = read.choice(view);
+  const rows = part(counted(promptRows(view), "{0} row", "{0} rows"), "q");
+  if (!lead) return told(parts`${name} joins after step ${String(node.step)}: prefill of ${rows} on its own.`);
+  return told(parts`${name} joins after step ${String(node.step)}: prefill of ${rows} on its own; ${token(lead.token, "d")} leads at ${probability(lead.probability)}.`);
+}
+
 /** @param {any} view @param {any} opened @returns {Part[]} */
 function ended(view, opened) {
   const written = view.target.filter((/** @type {any} */ r) => r.origin === "model" || r.origin === "chosen").map((/** @type {any} */ r) => r.token);
   const text = (/** @type {string[]} */ some) => (cutterOf(opened) ? shown(textOf(opened, some).replaceAll("\n", BREAK)).replaceAll("␣", " ") : some.map(shown).join(" "));
   const said = part(written.length > 7 ? `… ${text(written.slice(cutterOf(opened) ? -24 : -6))}` : text(written) || msg`no word`, "q");
   const whole = part(probability(Math.exp(number(view.log_probability))), "d");
+  if (view.finished === "left") return told(parts`Left after step ${String(view.left)}: ${said}; probability of it all ${whole}.`);
   return told(view.finished === "eos" ? parts`Finished: ${said}; probability of it all ${whole}.` : parts`Stopped at the limit: ${said}; probability of it all ${whole}.`);
 }
 

@@ -24,6 +24,24 @@ test("two requests say their rows as a product", () => {
   assert.deepEqual(blocks(w).slice(0, 2).map((b) => b.note), ["2 × 3 rows, once", "2 × 3 rows, one call"]);
 });
 
+test("a request that joins or leaves is a block of its own, after its step", () => {
+  const w = world();
+  w.history.set(3, node(3, 2, "decode", 2, { command: "join", label: "1" }));
+  w.history.set(4, node(4, 3, "decode", 2, { command: "leave", label: "0" }));
+  w.history.set(5, node(5, 4, "decode", 3, { label: "un" }));
+  const came = request({ target: [row("<bos>", "known", "special"), row("un", "new")], joined: 2, left: null });
+  w.moved = { ...w.moved, at: 4, requests: [request({ joined: null, left: 2, finished: "left" }), came] };
+  const found = blocks(w);
+  assert.deepEqual(found.slice(1, 6).map((b) => [b.kind, b.title || b.token, b.note, b.state]), [
+    ["prefill", "Prefill", "1 row, one call", "done"], ["decode", "le", "", "done"], ["decode", "chat", "", "done"], ["join", "B joins", "prefill of 2 rows", "done"], ["leave", "A leaves", "its rows are freed", "now"],
+  ]);
+  const [narrow, wide] = [blocks(world()), found].map((b) => laid(b, 700).blocks.find((x) => x.kind === "decode").width);
+  assert.equal(narrow, wide, "a turn changes no other width");
+  w.history = new Map([[0, node(0, null, "decode", 0, { command: "open" })], [1, node(1, 0, "decode", 0, { command: "join", label: "1" })]]);
+  w.moved = { ...w.moved, at: 1, step: 0 };
+  assert.deepEqual(blocks(w).slice(0, 3).map((b) => [b.kind, b.state]), [["encode", "done"], ["prefill", "done"], ["join", "now"]], "before the first step it belongs to the same pass");
+});
+
 test("entered as prefill the start and the encoding are places of their own", () => {
   const w = world();
   w.history = tree(node(0, null, "prefill", 0, { command: "enter" }), node(1, 0, "prefill", 0, { stage: "encode" }), node(2, 1, "prefill", 1));
