@@ -154,7 +154,8 @@ class State(Protocol):
     `lengths` `[b]` counts the target rows already known per request. `kept()` lists what is retained, as
     {path: (tensor, axes, grows)}: `grows` says whether a further target row makes it larger. What is kept of a source stays
     as it is: its path begins with "encoder." or one of its axes is s. The rest is carried from row to row. The first axis
-    of every tensor in it is the request (`parts/select.py` picks requests by that).
+    of every tensor in it is the request (`parts/select.py` picks and joins requests by that), and rows past a request's length,
+    of any owner, mean nothing.
     """
 
     @property

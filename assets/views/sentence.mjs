@@ -108,6 +108,9 @@ function unknownWords(world) {
  * @param {World} world */
 function pace(world) {
   if (cutShown(world)) return msg`An id only names a piece of the vocabulary: 400 is not twice as much as 200.`;
+  const node = world.history.get(world.moved?.at ?? -1);
+  if (node?.command === "join") return msg`Its prompt is known, so all of it ran in one call of its own. From here it takes one decision a step, like the others.`;
+  if (node?.command === "leave") return msg`A request is a place in the batch, a token a step of the run: the others decide what they would have decided.`;
   const pass = world.moved?.stages?.findLast((/** @type {any} */ s) => s.ms !== null && s.rows);
   if (read.phase(world) === "decode" && world.moved?.step === 0 && loops(world)) return msg`All known rows ran in one call, one after another: each needs the state that the row before left.`;
   if (read.phase(world) === "decode" && world.moved?.step === 0) return msg`All known rows ran in one pass. From here one step a token: it must be decided before its row can run.`;

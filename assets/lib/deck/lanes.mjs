@@ -4,7 +4,6 @@
 import { h, list, set, text } from "../dom.mjs";
 import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
-import { measureWhenIdle } from "../run/measuring.mjs";
 import { Chips } from "../setup/chips.mjs";
 import { bytes, figure, shown } from "../words.mjs";
 import { lanes } from "./turns.mjs";
@@ -62,7 +61,8 @@ export function lanesSheet() {
 export function drawLanes({ button, sheet }, world, context) {
   const count = read.presentCount(world);
   set(button, "hidden", read.phase(world) !== "decode");
-  text(button.lastElementChild, counted(count, "{0} request", "{0} requests"));
+  text(button.lastElementChild, String(count));
+  set(button, "aria-label", counted(count, "{0} request in the batch", "{0} requests in the batch"));
   set(button, "title", msg`Who is in the batch; let a request join or leave`);
   if (button.hidden) sheet.hidden = true;
   if (sheet.hidden || !world.moved) return;
@@ -150,12 +150,12 @@ function below(element, world, context, able, count) {
   set(leaves, "disabled", !able);
   leaves.onclick = () => context.send({ kind: "change", fields: { policy: { ...policy, ended: policy.ended === "leaves" ? "stays" : "leaves" } } });
   const check = (world.checked?.checks ?? []).find((/** @type {any} */ c) => c.id === "batch_equals_alone");
-  const doing = measureWhenIdle(world, context, "batch_equals_alone", {}, false, false);
+  const doing = world.analysis.batch_equals_alone;
   text(alone, check && count > 1 && check.status !== "pending" ? `${check.status === "fail" ? "✕ " : ""}${check.claim}: ${check.measured} ◉` : "");
   set(alone, "title", check?.reason || null);
   text(measure, msg`the same as alone?`);
-  set(measure, "disabled", !able || count < 2 || doing.running);
-  measure.onclick = doing.start;
+  set(measure, "disabled", !able || count < 2 || (doing && doing.progress < 1));
+  measure.onclick = () => context.send({ kind: "analyse", name: "batch_equals_alone", arguments: {} });
 }
 
 /** @param {any} form @param {World} world @param {Context} context @param {boolean} may @param {number} count */

@@ -33,7 +33,7 @@ export function opener(name, content) {
   }, true);
   addEventListener("pointerdown", (event) => {
     const target = /** @type {any} */ (event.target);
-    if (!sheet.hidden && !sheet.contains(target) && !button.contains(target) && !target.closest?.(".view-track")) open(false);
+    if (!sheet.hidden && !sheet.contains(target) && !button.contains(target) && !target.closest?.(sheet.classList.contains("wide") ? ".deck" : ".view-track")) open(false); // one steps while it is open
   });
   return { button, sheet };
 }
