@@ -1,6 +1,7 @@
 // @ts-check
 /** What opens under the timeline where one decodes: a lane for each request over the steps, who joins, who leaves, and what each holds. */
 
+import { writes } from "../answers.mjs";
 import { h, list, set, text } from "../dom.mjs";
 import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
@@ -60,11 +61,12 @@ export function lanesSheet() {
 /** The button that opens it, and the sheet. @param {any} opener @param {World} world @param {Context} context */
 export function drawLanes({ button, sheet }, world, context) {
   const count = read.presentCount(world);
-  set(button, "hidden", read.phase(world) !== "decode");
+  const off = read.phase(world) !== "decode" || !writes(world);
+  set(button, "disabled", off); // its place stays
   text(button.lastElementChild, String(count));
   set(button, "aria-label", counted(count, "{0} request in the batch", "{0} requests in the batch"));
   set(button, "title", msg`Who is in the batch; let a request join or leave`);
-  if (button.hidden) sheet.hidden = true;
+  if (off) sheet.hidden = true;
   if (sheet.hidden || !world.moved) return;
   const [head, pan, more, , form] = sheet.children;
   const found = lanes(world);
