@@ -66,7 +66,10 @@ export function drawLanes({ button, sheet }, world, context) {
   text(button.lastElementChild, String(count));
   set(button, "aria-label", counted(count, "{0} request in the batch", "{0} requests in the batch"));
   set(button, "title", msg`Who is in the batch; let a request join or leave`);
-  if (off) sheet.hidden = true;
+  if (off && !sheet.hidden) {
+    sheet.hidden = true;
+    set(button, "aria-expanded", "false");
+  }
   if (sheet.hidden || !world.moved) return;
   const [head, pan, more, , form] = sheet.children;
   const found = lanes(world);
