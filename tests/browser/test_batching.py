@@ -1,4 +1,4 @@
-"""Who is in the batch: a request joins and another leaves, on the timeline, in the sheet and in the sentence; Back takes it back."""
+"""Who is in the batch: a request joins and another leaves, on the timeline, in the sheet and in the sentence."""
 
 from __future__ import annotations
 
