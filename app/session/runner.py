@@ -109,7 +109,8 @@ class Runner:
     def _pull(self, engine: Engine, events: Iterator[Event], hear: Hear) -> bool:
         """Events until the slice is over: whether these were all.
 
-        What comes in quick succession is told together: waking the loop for each event would cost more than the event.
+        What comes in quick succession is told together: waking the loop for each event would cost more than the event. A step's
+        values are what a person waits for; what is measured on them afterwards comes after them.
         """
         begun = told = time.monotonic()
         batch: list[tuple[Event, int]] = []
@@ -117,7 +118,7 @@ class Runner:
         for event in events:
             batch.append((event, engine.epoch))
             now = time.monotonic()
-            if now - told > TOGETHER:
+            if isinstance(event, Values) or now - told > TOGETHER:
                 self._loop.call_soon_threadsafe(self._tell, hear, batch)
                 batch, told = [], now
             self._stopped = self._stop.is_set() and isinstance(event, Analysis)  # other events say what has happened

@@ -71,7 +71,8 @@ export class Store {
     else for (const listener of this.listeners) listener(parts);
   }
 
-  /** A step begins to arrive. It ends with its checks; until then nothing is told, so that one step is one picture. */
+  /** A step begins to arrive. It ends with its values, or with its checks where nothing new was watched; until then nothing is told, so that
+   * one step is one picture. */
   arrives() {
     this.arriving ??= [];
     clearTimeout(this.patience);
@@ -139,6 +140,7 @@ export class Store {
     for (const piece of frame.event.pieces) this.merge(piece, /** @type {Tensor} */ (frame.tensors.get(piece.array.tensor)), frame.epoch);
     this.unsettled = false;
     this.tell(["values"]);
+    this.arrived();
   }
 
   /** @param {any} piece @param {Tensor} tensor @param {number} epoch */

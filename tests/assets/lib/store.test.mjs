@@ -53,15 +53,25 @@ test("between a new epoch and its values the picture is not settled; old values 
   assert.deepEqual(store.world.values("view", 0), []);
 });
 
-test("a step is told at once, when all of it is here", () => {
+test("a step is told at once, when its values are here; its checks follow", () => {
   const store = watching();
   const told = [];
   store.listen((parts) => told.push(parts));
   store.apply(decode(frame("moved", { at: 1, nodes: [] }, { seq: 2 })));
-  store.apply(decode(values(["t"], [1], [1], { seq: 2 })));
   assert.deepEqual(told, []);
+  store.apply(decode(values(["t"], [1], [1], { seq: 2 })));
+  assert.deepEqual(told, [["moved", "history", "notices", "values"]]);
   store.apply(decode(frame("checked", { at: 1, checks: [] }, { seq: 3 })));
-  assert.deepEqual(told, [["moved", "history", "notices", "values", "checked"]]);
+  assert.deepEqual(told.slice(1), [["checked"]]);
+});
+
+test("a step without new values is told with its checks", () => {
+  const store = watching();
+  const told = [];
+  store.listen((parts) => told.push(parts));
+  store.apply(decode(frame("moved", { at: 1, nodes: [] }, { seq: 2 })));
+  store.apply(decode(frame("checked", { at: 1, checks: [] }, { seq: 3 })));
+  assert.deepEqual(told, [["moved", "history", "notices", "checked"]]);
 });
 
 test("a step that does not end is told after a moment, and with the answer", (t) => {
