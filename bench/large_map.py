@@ -29,7 +29,7 @@ PAGE = """async (size) => {
   const world = {
     ...lookback.store.world, look: { ...firstLook(), relation: "target_self" }, hover: null,
     opened: {
-      scenario: { masks: [], edits: [], phase: "decode" },
+      scenario: { masks: [], edits: [], phase: "decode", policy: { limit: 0 }, requests: [{ target: target.slice(1) }] },
       relations: [{ ...relation, layers: 1, heads: 1, masks: [mask], default: mask }],
     },
     schema: { taps: [{ path, axes: ["b", "h", "t", "t'"], type: "weights" }] },

@@ -123,9 +123,10 @@ class Window:
         self.settled()
 
     def settled(self) -> None:
-        """Until every command is answered and the frame is painted."""
+        """Until every command is answered and all views are painted."""
         self.until("lookback.run.open === 0 && lookback.run.socket.waiting.size === 0")
         self.page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+        self.until("!lookback.registry.waiting")
 
     def shared(self) -> None:
         """Until the server knows the look, and the address holds the run as it is."""

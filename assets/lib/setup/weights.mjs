@@ -71,13 +71,18 @@ export class Weights {
     this.way = h("button", { class: "link small", type: "button", onclick: () => this.act && goBack(this.act) });
     /** @type {Way["act"] | null} */
     this.act = null;
-    place.append(h("div", { class: "weights" }, this.said, this.note, this.way));
+    /** As large as what was said before the first update: then nothing moves with it. Not read, as it is said in what is drawn beside an element. */
+    this.room = h("div", { class: "note room" });
+    place.append(h("div", { class: "weights" }, this.room, h("div", null, this.said, this.note, this.way)));
   }
 
   /** @param {World} world @param {Checkpoint[]} checkpoints @param {boolean} leaves a variant is being set that no trained weights fit */
   update(world, checkpoints, leaves) {
     if (!world.opened) return;
     const { said, note, way } = weightsWords(world, checkpoints);
+    const before = weightsWords({ ...world, moved: null }, checkpoints);
+    set(this.room, "data-said", before.said);
+    set(this.room, "data-note", before.way?.title ?? before.note);
     put(this.said, said);
     put(this.note, leaves ? msg`This one has no trained weights.` : note);
     this.act = leaves ? null : (way?.act ?? null);
