@@ -20,7 +20,6 @@ from models.catalogue import architectures, deciding, read_config
 UNTRAINED = {
     "rctm",
     "residual",
-    "structured",
 }
 
 SHIPPED = [("encoder_decoder", "translation"), ("decoder_only", "language_model")]
