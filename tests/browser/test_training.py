@@ -18,7 +18,7 @@ REGIONS = (
     ".clip-set",
     '[data-part="score"] canvas',
     '[data-part="position"] canvas',
-    ".plot",
+    ".view-charts .plot",
     ".legend",
 )
 
@@ -139,7 +139,7 @@ def _boxes(window: Window) -> list[list[float]]:
 def test_the_list_gives_its_place_to_the_map_of_who_may_read(window: Window) -> None:
     training(window)
     window.step()
-    assert not window.page.locator(".map-pan").is_visible() and window.page.locator(".plot").is_visible()
+    assert not window.page.locator(".map-pan").is_visible() and window.page.locator(".view-charts .plot").is_visible()
     window.press("Who may read")
     window.until("document.querySelector('.view-training').dataset.pane === 'map'")
     assert window.page.locator(".map-pan").is_visible() and not window.page.locator(".norms").is_visible()
