@@ -231,8 +231,8 @@ def test_the_op_cursor_walks_the_tiles_of_a_read(window: Window) -> None:
     """Maximum, sum and output after each tile; the map shows what was scored so far, and both forms are compared."""
     own = defaults("decoder_only", config={"mask_enters": "tiles", "tile": 2}, phase="prefill").model_dump(mode="json")
     window.page.evaluate(f"() => {{ location.hash = '#s={link.pack({'v': 1, 'scenario': own, 'log': [], 'view': {}})}'; }}")
-    window.until("lookback.store.world.opened?.scenario.config.mask_enters === 'tiles'")
-    window.settled()
+    window.until("window.lookback?.store.world.opened?.scenario.config.mask_enters === 'tiles'")
+    window.loaded()
     window.step()
     tiles = window.page.locator(".op-go[title*='layer0.self.tile.']")
     assert tiles.count() >= 2 and tiles.nth(1).text_content() == "L1 self tile 1"
