@@ -102,6 +102,7 @@ class Window:
     def loaded(self) -> Window:
         self.until("document.documentElement.dataset.ready !== undefined")
         self.until("lookback.store.world.moved !== null && !lookback.store.unsettled")
+        self.until("!lookback.registry.waiting")
         return self
 
     def until(self, condition: str) -> None:
@@ -138,6 +139,8 @@ class Window:
         return [r["token"] for r in rows if r["state"] in ("known", "new")]
 
     def said(self) -> str:
+        """The live sentence, once all views are painted."""
+        self.settled()
         return self.page.locator(".say").inner_text()
 
 

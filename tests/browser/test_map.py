@@ -171,7 +171,7 @@ def test_two_requests_of_a_prefill_stand_side_by_side(window: Window) -> None:
     assert box is not None
     other.click(position={"x": box["width"] / 2, "y": box["height"] - 12})
     window.until("lookback.store.world.look.request === 1 && lookback.store.world.look.lock?.row === 5")
-    assert window.page.locator("#map-readout").inner_text().startswith("query: target row 5 .")
+    window.until("document.querySelector('#map-readout').innerText.startsWith('query: target row 5 .')")
 
 
 def test_on_a_phone_one_finger_paints_in_edit_mode_and_two_zoom(browser: Browser, server: Server) -> None:
