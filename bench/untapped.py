@@ -58,8 +58,10 @@ class _Strip(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        """A tap whose value nobody uses."""
-        return None if isinstance(node.value, ast.Call) and self.is_tap(node.value.func) else self.generic_visit(node)
+        """A tap whose value nobody uses, and `tap.show(...)`, which has none."""
+        func = node.value.func if isinstance(node.value, ast.Call) else node.value
+        shows = isinstance(func, ast.Attribute) and func.attr == "show" and self.is_tap(func.value)
+        return None if shows or self.is_tap(func) else self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if self.is_tap(node.func):
