@@ -102,11 +102,11 @@ class Block(nn.Module):
         steps = (config.step_low, config.step_high)
         self.norm = nn.LayerNorm(config.d_model)
         if config.form == "s4d":
-            self.run: Any = {"recurrence": recurrence, "convolution": convolution}[config.schedule]
             self.system: Any = System(config.d_model, config.state, config.start, steps, config.speed)
+            at_once: Any = convolution
         else:
-            self.run = {"recurrence": low_rank.recurrence, "convolution": low_rank.convolution}[config.schedule]
-            self.system = low_rank.LowRank(config.d_model, config.state, steps, config.speed)
+            self.system, at_once = low_rank.LowRank(config.d_model, config.state, steps, config.speed), low_rank.convolution
+        self.run = recurrence if config.schedule == "recurrence" else at_once
         self.mix = nn.Linear(config.d_model, 2 * config.d_model)
 
     def forward(self, x: Tensor, rows: Rows, state: Tensor, tap: Tap, owner: str) -> tuple[Tensor, Tensor]:

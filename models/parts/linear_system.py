@@ -66,9 +66,13 @@ class System(nn.Module):
         kept = tap("kept", parts((1 + half) / (1 - half)), "d n", "coefficients")
         return whole(kept), whole(tap("written", parts(step * whole(self.B) / (1 - half)), "d n", "coefficients"))
 
+    def next(self, kept: Tensor, written: Tensor, state: Tensor, u: Tensor) -> Tensor:
+        """Ā x + B̄ u: states `[b, d, n]` and one row `[b, d]` -> states `[b, d, n]`."""
+        return parts(kept * whole(state) + written * u[..., None])
+
     def read(self, x: Tensor) -> Tensor:
-        """C x of states, complex `[..., d, n/2]` -> real `[..., d]`."""
-        return 2 * (whole(self.C) * x).real.sum(-1)
+        """C x of states `[..., d, n]` -> `[..., d]`."""
+        return 2 * (whole(self.C) * whole(x)).real.sum(-1)
 
     def kernel(self, kept: Tensor, written: Tensor, lags: int) -> Tensor:
         """K_l = C Ā^l B̄ `[d, l]`."""
@@ -85,10 +89,9 @@ def recurrence(system: System, u: Tensor, rows: Rows, before: Tensor, tap: Tap, 
     kept, written = system.discrete(tap)
     valid, state, read = rows.valid, before, [u[:, :0]]
     for t in range(u.shape[1]):
-        new = parts(kept * whole(state) + written * u[:, t, :, None])
-        new = tap.at(owner, t)("state", new, "b d n", "state")
+        new = tap.at(owner, t)("state", system.next(kept, written, state, u[:, t]), "b d n", "state")
         state = torch.where(valid[:, t, None, None], new, state)
-        read.append(system.read(whole(state))[:, None])
+        read.append(system.read(state)[:, None])
     return torch.cat(read, 1), state
 
 

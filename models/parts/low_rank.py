@@ -10,31 +10,22 @@ function gives the same numbers at less work for large n.
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor, nn
 
 from models import Rows
 from models.parts import hippo
-from models.parts.linear_system import parts, whole
+from models.parts.linear_system import System, parts
 from models.parts.tap import Tap
 
 
-class LowRank(nn.Module):
-    """Λ = -exp(A_log) + i A_imag and P, as `hippo.nplr` begins. steps, speed: as in `linear_system.System`."""
+class LowRank(System):
+    """Λ = -exp(A_log) + i A_imag and P, as `hippo.nplr` begins. Runs row after row by `linear_system.recurrence`."""
 
     def __init__(self, d: int, state: int, steps: tuple[float, float], speed: float = 1.0) -> None:
-        super().__init__()
-        self.speed = speed
-        A, P, B = hippo.nplr(state // 2)
-        low, high = map(math.log, steps)
-        self.step_log = nn.Parameter(torch.rand(d) * (high - low) + low)
-        self.A_log = nn.Parameter((-A.real).log().float().repeat(d, 1))
-        self.A_imag = nn.Parameter(A.imag.float().repeat(d, 1))
+        super().__init__(d, state, "legs", steps, speed)
+        _, P, B = hippo.nplr(state // 2)
         self.P, self.B = (nn.Parameter(parts(x).float().repeat(d, 1)) for x in (P, B))
-        self.C = nn.Parameter(torch.randn(d, state) * math.sqrt(0.5))
-        self.D = nn.Parameter(torch.randn(d))
 
     def matrix(self) -> Tensor:
         """A on real and imaginary parts `[d, n, n]`: Λ turns and fades each pair, the part of rank one joins them all."""
@@ -50,9 +41,8 @@ class LowRank(nn.Module):
         both = torch.linalg.solve(one - half, torch.cat((one + half, step[:, None, None] * self.B[..., None]), -1))
         return tap("kept", both[..., :-1], "d n n'", "coefficients"), tap("written", both[..., -1], "d n", "coefficients")
 
-    def read(self, x: Tensor) -> Tensor:
-        """C x of states `[..., d, n]` -> `[..., d]`."""
-        return 2 * (whole(self.C) * whole(x)).real.sum(-1)
+    def next(self, kept: Tensor, written: Tensor, state: Tensor, u: Tensor) -> Tensor:
+        return torch.einsum("dij,bdj->bdi", kept, state) + written * u[..., None]
 
     def kernel(self, kept: Tensor, written: Tensor, lags: int) -> Tensor:
         """K_l = C Ā^l B̄ `[d, l]`."""
@@ -66,18 +56,6 @@ def _followed(kept: Tensor, x: Tensor, count: int) -> Tensor:
         more = torch.einsum("dij,btdj->btdi", kept, found[:, : count - found.shape[1]])
         found, kept = torch.cat((found, more), 1), kept @ kept
     return found[:, :count]
-
-
-def recurrence(system: LowRank, u: Tensor, rows: Rows, before: Tensor, tap: Tap, owner: str) -> tuple[Tensor, Tensor]:
-    """Row after row: u `[b, t, d]`, the state before it `[b, d, n]` -> C x of each row `[b, t, d]`, the state after the last."""
-    kept, written = system.discrete(tap)
-    valid, state, read = rows.valid, before, [u[:, :0]]
-    for t in range(u.shape[1]):
-        new = torch.einsum("dij,bdj->bdi", kept, state) + written * u[:, t, :, None]
-        new = tap.at(owner, t)("state", new, "b d n", "state")
-        state = torch.where(valid[:, t, None, None], new, state)
-        read.append(system.read(state)[:, None])
-    return torch.cat(read, 1), state
 
 
 def convolution(system: LowRank, u: Tensor, rows: Rows, before: Tensor, tap: Tap, owner: str) -> tuple[Tensor, Tensor]:

@@ -122,7 +122,7 @@ def test_both_schedules_of_the_low_rank_form_agree_and_its_kernel_is_that_of_the
     """K by the paper's algorithm 1: its truncated generating function at the roots of unity, by Woodbury's identity, inverted."""
     one, u = low_rank(), torch.randn(3, 30, 3, dtype=torch.float64)
     rows, before = Rows(u[..., 0], torch.tensor([30, 7, 0])), torch.randn(3, 3, 8, dtype=torch.float64)
-    runs = (low_rank_module.recurrence, low_rank_module.convolution)
+    runs = (recurrence, low_rank_module.convolution)
     (read, state), (same, last) = (run(one, u, rows, before, OFF, "t") for run in runs)
     valid = rows.valid[..., None]
     assert_close(torch.where(valid, read, 0.0), torch.where(valid, same, 0.0), atol=1e-10, rtol=0)
