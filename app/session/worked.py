@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from app.session import worked_words
 from models import Inputs, Rows, convolution
 from models.parts import reach
 from models.parts.cells import CellKind, Recurrence
@@ -43,8 +44,9 @@ def printed() -> dict[str, dict[str, Any]]:
 
 @cache
 def worked() -> list[dict[str, Any]]:
-    """Every entry: name, source, its lines (what, printed, ours, difference), and whether all agree within what is printed."""
-    return [_entry(name, entry) for name, entry in printed().items() if name in WORKED]
+    """Every entry: name, source, its lines (what, printed, ours, difference), and whether all agree within what is printed; of
+    words also their picture (`worked_words.py`)."""
+    return [_entry(name, entry) for name, entry in printed().items()]
 
 
 def _entry(name: str, entry: dict[str, Any]) -> dict[str, Any]:
@@ -52,23 +54,30 @@ def _entry(name: str, entry: dict[str, Any]) -> dict[str, Any]:
     lines = []
     for what, theirs, ours in WORKED[name](entry):
         off = _apart(theirs, ours)
-        largest = max((abs(x) for x in _flat(theirs)), default=0.0)
+        largest = max((abs(x) for x in _flat(theirs) if not isinstance(x, str)), default=0.0)
         lines.append({"what": what, "printed": theirs, "ours": ours, "difference": off, "agrees": off <= atol + rtol * largest})
-    return {"name": name, "source": entry["source"], "lines": lines, "agrees": all(line["agrees"] for line in lines)}
+    picture = {"picture": PICTURES[name](entry)} if name in PICTURES else {}
+    return {"name": name, "source": entry["source"], "lines": lines, "agrees": all(line["agrees"] for line in lines), **picture}
 
 
-def _flat(value: Any) -> Iterator[float]:
+def _flat(value: Any) -> Iterator[float | str]:
     if isinstance(value, list):
         for one in value:
             yield from _flat(one)
     else:
-        yield float(value)
+        yield value if isinstance(value, str) else float(value)
 
 
 def _apart(theirs: Any, ours: Any) -> float:
-    """The largest difference; infinite where the shapes differ."""
+    """The largest difference; infinite where the shapes or words differ."""
     a, b = list(_flat(theirs)), list(_flat(ours))
-    return math.inf if len(a) != len(b) else max((abs(x - y) for x, y in zip(a, b, strict=True)), default=0.0)
+    return math.inf if len(a) != len(b) else max((_off(x, y) for x, y in zip(a, b, strict=True)), default=0.0)
+
+
+def _off(x: float | str, y: float | str) -> float:
+    if isinstance(x, str) or isinstance(y, str):
+        return 0.0 if x == y else math.inf
+    return abs(x - y)
 
 
 # --- one function an entry ---------------------------------------------------------------------------------------------------
@@ -252,5 +261,11 @@ WORKED: dict[str, Callable[[dict[str, Any]], Iterator[Line]]] = {
     **{"jacobian_scalar": _jacobian, "receptive_field": _receptive, "conv_shapes": _windows, "additive_shapes": _additive},
     **{"selected_terms": _terms, "masks": _masks, "encoder_decoder_trace": _trace, "teacher_forcing_shift": _shift},
     **{"prefill_last_valid_row": _prefill, "decode_known_lengths": _decode, "sliding_window_edges": _edges},
-    **{"rope": _rope, "ntk_base": _ntk},
+    **{"rope": _rope, "ntk_base": _ntk, "mlm_example": worked_words.mlm, "alignment_example": worked_words.alignment},
+    **{"teacher_forced_predictions": worked_words.predictions},
+}
+PICTURES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "mlm_example": worked_words.mlm_picture,
+    "teacher_forced_predictions": worked_words.predictions_picture,
+    "alignment_example": worked_words.alignment_picture,
 }

@@ -1,7 +1,7 @@
 // @ts-check
-/** The three pictures of the bench: the Jacobian of softmax, d loss / d score, and what a moved score would do. */
+/** The pictures of the bench: the Jacobian of softmax, d loss / d score, what a moved score would do; and two lines of words. */
 
-import { cellMap, css, fit, hatch, label } from "../lib/canvas.mjs";
+import { cellMap, clip, css, fit, font, hatch, label, roundRect } from "../lib/canvas.mjs";
 import { figure } from "../lib/words.mjs";
 import { read } from "./read.mjs";
 
@@ -114,4 +114,43 @@ export function labels(wanted, bottom) {
     free = place + 13;
   }
   return found;
+}
+
+/** @typedef {{top: string[], bottom: string[], links: [number, number, number][], bench?: Bench, row?: string}} Words what leads from a word above to one below: which two, and how much */
+
+const LEAST = 0.02; // a lighter link would be no more than a smear
+const CHIP = { width: 104, height: 26 };
+
+/** Two lines of words, and the links between them as thick as they weigh. @param {HTMLCanvasElement} canvas @param {Words} w */
+export function drawWords(canvas, w) {
+  const [g, width, height] = fit(canvas);
+  const pitch = Math.min(CHIP.width + 24, width / Math.max(w.top.length, w.bottom.length)), wide = Math.min(CHIP.width, pitch - 8);
+  const X = (/** @type {number} */ i) => i * pitch + wide / 2, low = CHIP.height + 2, high = height - CHIP.height - 2, middle = (low + high) / 2;
+  g.strokeStyle = css("--v-fill");
+  for (const [i, j, weight] of [...w.links].sort((a, b) => a[2] - b[2])) {
+    if (weight < LEAST) continue;
+    g.globalAlpha = 0.25 + 0.75 * weight;
+    g.lineWidth = 1 + 5 * weight;
+    g.beginPath();
+    g.moveTo(X(i), low);
+    g.bezierCurveTo(X(i), middle, X(j), middle, X(j), high);
+    g.stroke();
+  }
+  g.globalAlpha = g.lineWidth = 1;
+  line(g, w.top, X, 1, wide, "k");
+  line(g, w.bottom, X, height - CHIP.height - 1, wide, "q");
+}
+
+/** @param {CanvasRenderingContext2D} g @param {string[]} words @param {(i: number) => number} X @param {number} y @param {number} wide @param {"k" | "q"} role */
+function line(g, words, X, y, wide, role) {
+  words.forEach((word, i) => {
+    if (!word) return;
+    g.fillStyle = css(`--${role}-wash`);
+    g.strokeStyle = css(`--${role}-fill`);
+    roundRect(g, X(i) - wide / 2 + 0.5, y, wide, CHIP.height, 5);
+    g.fill();
+    g.stroke();
+    font(g, 560, 12.5, true);
+    label(g, clip(g, word, wide - 8), X(i), y + CHIP.height / 2, { mono: true, size: 12.5, weight: 560, align: "center", color: `--${role}` });
+  });
 }

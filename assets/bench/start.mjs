@@ -116,6 +116,13 @@ function open(id) {
   change(found.bench);
 }
 
+/** A read that is no example. @param {Bench} bench */
+function take(bench) {
+  page.example = "";
+  page.row = 0;
+  change(bench);
+}
+
 /** @param {"rows" | "keys" | "values"} what @param {number} by */
 function resize(what, by) {
   const b = page.bench, next = { rows: b.names.length, keys: b.q.length, values: b.g.length };
@@ -209,7 +216,7 @@ function gradients(b) {
 
 /** @type {Record<string, (what: string) => void>} */
 const acts = {
-  worked: () => workedNumbers(open), back: () => { stop(); step(-1); }, step: () => { stop(); step(1); }, play, theme: nextTheme, kind, speak: () => speak(place("language").dataset.language ?? ""),
+  worked: () => workedNumbers((read) => (typeof read === "string" ? open(read) : take(read))), back: () => { stop(); step(-1); }, step: () => { stop(); step(1); }, play, theme: nextTheme, kind, speak: () => speak(place("language").dataset.language ?? ""),
   mode: (mode) => change({ ...page.bench, mode: /** @type {any} */ (mode) }),
   more: (what) => resize(/** @type {any} */ (what), 1), fewer: (what) => resize(/** @type {any} */ (what), -1),
   copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.bench)).then(() => text(place("bench-copied"), msg`Copied`)),

@@ -1,19 +1,21 @@
 // @ts-check
-/** Everything that the source texts print, beside what the server's own code computes of the same. Those that are reads open on the bench. */
+/** Everything that the source texts print, beside what the server's own code computes of the same. Those that are reads open on the bench; words are drawn. */
 
 import { h } from "../lib/dom.mjs";
 import { msg, named } from "../lib/language.mjs";
-import { figure } from "../lib/words.mjs";
+import { figure, percent } from "../lib/words.mjs";
+import { drawWords } from "./drawings.mjs";
 
-/** @typedef {{what: string, printed: any, ours: any, difference: number, agrees: boolean}} Line @typedef {{name: string, source: string, lines: Line[], agrees: boolean}} Entry */
+/** @typedef {import("./read.mjs").Bench} Bench @typedef {import("./drawings.mjs").Words} Words */
+/** @typedef {{what: string, printed: any, ours: any, difference: number, agrees: boolean}} Line @typedef {{name: string, source: string, lines: Line[], agrees: boolean, picture?: Words}} Entry */
 
 /** Which example of the bench an entry is. @type {Record<string, string>} */
 const READS = { dot_read: "dot_read", qkv_read: "qkv_read", weighted_read_supplied_weights: "weighted_read_0" };
 
 /** A number, a row of them, a matrix row by row. Pure. @param {any} value @returns {string} */
-export const written = (value) => (Array.isArray(value) ? (Array.isArray(value[0]) ? value.map(written).join("  |  ") : value.map(written).join(" ")) : Number.isInteger(value) ? value.toLocaleString("en") : String(Number(value.toPrecision(7))));
+export const written = (value) => (Array.isArray(value) ? (Array.isArray(value[0]) ? value.map(written).join("  |  ") : value.map(written).join(" ")) : typeof value === "string" ? value : Number.isInteger(value) ? value.toLocaleString("en") : String(Number(value.toPrecision(7))));
 
-/** @param {(id: string) => void} open */
+/** @param {(read: string | Bench) => void} open the example of this name, or this read */
 export async function workedNumbers(open) {
   const dialog = h("dialog", { class: "keys worked", "aria-labelledby": "worked-title" });
   const close = h("button", { class: "btn sm", type: "button", onclick: () => dialog.close() }, msg`Close`);
@@ -25,10 +27,23 @@ export async function workedNumbers(open) {
   try {
     const answer = await fetch("api/worked");
     const found = /** @type {Entry[]} */ (await answer.json());
-    place.replaceChildren(...found.map((entry) => section(entry, READS[entry.name] ? () => { dialog.close(); open(READS[entry.name]); } : null)));
+    place.replaceChildren(...found.map((entry) => {
+      const read = entry.picture?.bench ?? READS[entry.name];
+      return section(entry, read ? () => { dialog.close(); open(read); } : null);
+    }));
+    const draw = () => found.forEach((entry, i) => entry.picture && drawWords(/** @type {any} */ (place.children[i].querySelector("canvas")), entry.picture));
+    place.addEventListener("box", draw);
+    draw();
   } catch {
     place.replaceChildren(h("p", { class: "note" }, msg`The server was not reached. Close this and try again.`));
   }
+}
+
+/** @param {Words} picture */
+function drawing({ top, bottom, links, row }) {
+  const said = links.map(([i, j, weight]) => `${top[i]} → ${bottom[j]}${weight === 1 ? "" : ` ${percent(weight)}`}`).join(", ");
+  const note = row ? h("p", { class: "note" }, msg`As thick as they weigh: the last cross-attention of the shipped encoder-decoder, heads averaged. On the bench: the row that predicts ${row}, head 0.`) : null;
+  return [h("canvas", { role: "img", "aria-label": said }), note];
 }
 
 /** @param {Entry} entry @param {(() => void) | null} opens */
@@ -36,5 +51,5 @@ function section(entry, opens) {
   const head = h("div", { class: "hh" }, h("h3", { class: "h3 mono" }, `${entry.agrees ? "✓" : "×"} ${entry.name.replaceAll("_", " ")}`), h("span", { class: "note" }, entry.source), opens ? h("button", { class: "link small", type: "button", onclick: opens }, msg`Open on the bench`) : null);
   const cells = (/** @type {any[]} */ l, tag = "td") => l.map((x) => h(tag, { title: String(x) }, x));
   const rows = entry.lines.map((l) => h("tr", null, ...cells([named(l.what), written(l.printed), written(l.ours), `${figure(l.difference, 1)}${l.agrees ? "" : " ×"}`])));
-  return h("section", null, head, h("table", { class: "arith" }, h("thead", null, h("tr", null, ...cells(["", msg`printed`, msg`ours`, "|Δ|"], "th"))), h("tbody", null, rows)));
+  return h("section", null, head, entry.picture ? drawing(entry.picture) : null, h("table", { class: "arith" }, h("thead", null, h("tr", null, ...cells(["", msg`printed`, msg`ours`, "|Δ|"], "th"))), h("tbody", null, rows)));
 }

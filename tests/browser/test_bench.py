@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -66,10 +67,19 @@ def test_a_pasted_matrix_makes_its_rows_and_the_link_holds_it(bench: Page) -> No
 def test_what_the_texts_print_is_computed_and_opens(bench: Page) -> None:
     bench.get_by_role("button", name="Worked numbers").click()
     sections = bench.locator("dialog.worked section")
-    expect(sections).to_have_count(17, timeout=20_000)
+    expect(sections).to_have_count(20, timeout=20_000)
     assert all(text.startswith("✓") for text in sections.locator("h3").all_inner_texts())
     sections.filter(has_text="dot read").get_by_role("button", name="Open on the bench").click()
     expect(bench.locator(".bench-table tr[data-row] b.mono").first).to_have_text("0.258")
+
+
+def test_a_printed_alignment_is_drawn_and_opens_as_the_read_of_the_shipped_model(bench: Page) -> None:
+    bench.get_by_role("button", name="Worked numbers").click()
+    section = bench.locator("dialog.worked section").filter(has_text="alignment example")
+    expect(section.get_by_role("img")).to_have_attribute("aria-label", re.compile("black → noir 87"), timeout=20_000)
+    section.get_by_role("button", name="Open on the bench").click()
+    expect(bench.locator("#bench-say")).to_contain_text("from row 1 black.")
+    expect(bench.locator("#bench-checks li").last).to_have_attribute("data-status", "pass")
 
 
 def test_a_read_of_a_run_opens_on_the_bench_with_its_weights(window: Window) -> None:
