@@ -116,10 +116,11 @@ function open(id) {
   change(found.bench);
 }
 
-/** A read that is no example. @param {Bench} bench */
+/** A read that is no example, at the row that it takes most from. @param {Bench} bench */
 function take(bench) {
+  const { weights } = read(bench);
   page.example = "";
-  page.row = 0;
+  page.row = weights.indexOf(Math.max(...weights));
   change(bench);
 }
 
