@@ -40,6 +40,13 @@ def test_every_field_can_be_changed_and_reset_by_itself(window: Window) -> None:
     window.until("lookback.store.world.opened.scenario.policy.temperature === 1")
 
 
+def test_a_name_may_mean_another_thing_in_the_next_architecture(window: Window) -> None:
+    for architecture in ("show_attend_tell", "structured"):  # attention: a word, then a number
+        window.page.evaluate(f"() => lookback.actions.choose('{architecture}')")
+        window.until(f"lookback.store.world.opened.scenario.architecture === '{architecture}'")
+    assert window.page.locator("[data-path='config.attention'] input").input_value().isdigit()
+
+
 def test_the_count_of_parameters_is_known_before_the_model_is_built(window: Window) -> None:
     count = window.page.locator("#count")
     now = variant(defaults())["parameters"]

@@ -84,15 +84,16 @@ export class SetUp {
     if (!scenario) return;
     if (scenario.architecture !== this.shown) this.variantOf(scenario.architecture);
     const { opened } = this.actions.world;
+    const early = scenario.architecture !== opened?.scenario.architecture; // what holds is of the one before, where one name may mean another thing
     for (const [path, field] of this.fields) {
       set(field.element, "data-off", !this.means(field));
       if (path === "weights" && opened) {
         field.show({ value: this.loaded(scenario), fitting: this.fitting(path), pending: scenario.weights !== opened.scenario.weights, changed: scenario.weights !== "trained" });
         continue;
       }
-      const value = read(scenario, path);
-      if (value === undefined && path.startsWith("config.") && scenario.architecture !== opened?.scenario.architecture) field.show({ value: field.about.default });
-      else if (value !== undefined) field.show({ value, fitting: this.fitting(path), pending: !!opened && !same(read(scenario, path), read(opened.scenario, path)) });
+      const held = early && path.startsWith("config.") && scenario.config === opened?.scenario.config ? undefined : read(scenario, path);
+      const value = held === undefined && early ? field.about.default : held;
+      if (value !== undefined) field.show({ value, fitting: this.fitting(path), pending: !!opened && !same(read(scenario, path), read(opened.scenario, path)) });
     }
     this.changedLater();
     put(this.element("POLICY_LINE"), policyWords(scenario.policy));
