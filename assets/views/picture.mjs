@@ -1,19 +1,23 @@
 // @ts-check
-/** A picture with what each word reads of it: the row that is looked at large, all words beside it. Under the pointer a place shows its share.
- * Where a place is drawn, a click on the large picture sets which. */
+/** A picture with what each word reads of it: the row that is looked at large, its weights in numbers beside it, all words small, and the places
+ * that it reads most as a list. Where a place is drawn, one is chosen by a click on any of the three. */
 
-import { css, fit, font } from "../lib/canvas.mjs";
+import { clip, css, fit, font, label } from "../lib/canvas.mjs";
 import { h, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
+import { cellState } from "../lib/map/maps.mjs";
 import { placeSet, withPlace } from "../lib/picture/draws.mjs";
+import { layout } from "../lib/picture/layout.mjs";
+import { drawPlaces, places } from "../lib/picture/places.mjs";
 import { grid, isLookedAt, picture } from "../lib/picture/source.mjs";
-import { layout, location, look, looks, place, shares, word } from "../lib/picture/looking.mjs";
+import { location, look, looks, place, shares, word } from "../lib/picture/looking.mjs";
+import { drawWeights, ends } from "../lib/picture/weights.mjs";
 import * as read from "../lib/reads.mjs";
 import { figure, percent } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
 /** large: on the picture of the row that is looked at. @typedef {{row: number, place: number | null, large: boolean}} At */
-/** @typedef {{world: World, context: Context, canvas: any, at: At | null, said: any}} Held */
+/** @typedef {{world: World, context: Context, canvas: any, at: At | null, list: any, foot: any}} Held */
 
 /** @type {WeakMap<HTMLElement, Held>} */
 const held = new WeakMap();
@@ -30,10 +34,12 @@ export default {
 
   mount(element, context) {
     const canvas = h("canvas", { class: "looks", tabindex: 0, role: "img" });
-    const said = h("p", { class: "readout looks-said" });
-    element.append(canvas, said);
+    const list = places();
+    const mark = (/** @type {string} */ sign, /** @type {string} */ said) => h("span", { class: "look-key" }, h("i", { class: sign }), said);
+    const foot = h("div", { class: "looks-foot" }, h("p", { class: "readout looks-said" }), mark("later", msg`not read yet`), mark("drawn", msg`drawn`), h("span", { class: "scale" }, h("span"), h("i"), h("span")));
+    element.append(h("div", { class: "looks-body" }, canvas, list), foot);
     /** @type {Held} */
-    const mine = { world: /** @type {any} */ (null), context, canvas, at: null, said };
+    const mine = { world: /** @type {any} */ (null), context, canvas, at: null, list, foot };
     held.set(element, mine);
     canvas.onpointermove = (/** @type {PointerEvent} */ e) => point(mine, e);
     canvas.onpointerleave = () => point(mine, null);
@@ -57,25 +63,48 @@ export default {
 /** @param {Held} mine */
 function paint({ canvas, world, at }) {
   const [g, width, height] = fit(canvas);
-  const keys = read.rows(world, "s");
-  const cut = grid(keys);
+  const cut = grid(read.rows(world, "s"));
   const lines = picture(world);
   if (!cut || !lines.length) return;
   const geo = layout(width, height, read.rows(world, "t").length, cut);
   const row = shownRow(world);
-  const drawn = (/** @type {number} */ r) => place(world, "picture", r);
-  look(g, geo.large, { lines, cut, shares: shares(world, "picture", row), drawn: drawn(row), set: placeSet(world, row) !== null, large: true, pointed: at?.row === row ? at.place : world.hover?.key ?? null });
+  const own = { cut, shares: shares(world, "picture", row), drawn: drawnAt(world, row), set: placeSet(world, row) !== null, pointed: at?.row === row ? at.place : (world.hover?.key ?? null) };
+  heads(g, geo, width);
+  look(g, geo.picture, { ...own, lines, large: true });
+  drawWeights(g, geo.weights, { ...own, state: stateOf(world, row), locked: world.look.lock?.row === row ? world.look.lock.key : null, log: world.look.scale === "log" });
   read.rows(world, "t").forEach((query, r) => {
     const box = geo.small(r);
-    if (box.x + box.w > width) return;
+    if (box.x + box.w > width || box.y + box.h > height) return;
     const padded = query.state === "padded";
-    look(g, box, { lines: padded ? [] : lines, cut, shares: padded ? [] : shares(world, "picture", r), drawn: drawn(r), set: placeSet(world, r) !== null, large: false, pointed: null });
+    look(g, box, { lines: padded ? [] : lines, cut, shares: padded ? [] : shares(world, "picture", r), drawn: drawnAt(world, r), set: placeSet(world, r) !== null, large: false, pointed: null });
     if (r === row) frame(g, box);
-    font(g, r === row ? 680 : 520, 11, true);
-    g.fillStyle = css(r === row ? "--ink" : "--ink-3");
-    g.textAlign = "center";
-    g.fillText(padded ? "" : word(world, r).slice(0, Math.floor(box.w / 6.2)), box.x + box.w / 2, box.y + box.h + 13);
+    if (!padded) name(g, box, word(world, r), r === row);
   });
+}
+
+/** @param {CanvasRenderingContext2D} g @param {ReturnType<typeof layout>} geo @param {number} width */
+function heads(g, { picture, weights, words }, width) {
+  const said = /** @type {[string[], number, number, number][]} */ ([[[msg`Picture, dimmed where unread`, msg`Picture`], picture.x, 0, picture.w], [[msg`Weights, % of each place`, msg`Weights, %`], weights.x, 0, weights.w], [[msg`By word`], words.x, words.y, width - words.x]]);
+  for (const [[whole, short], x, y, room] of said) {
+    font(g, 520, 11.5);
+    label(g, short && g.measureText(whole).width > room ? short : clip(g, whole, room), x, y + 7, { size: 11.5, weight: 520, color: "--ink-2" });
+  }
+}
+
+/** The word below its small picture, or behind it. @param {CanvasRenderingContext2D} g @param {import("../lib/picture/layout.mjs").Small} b @param {string} said @param {boolean} on */
+function name(g, b, said, on) {
+  if (b.room < 12) return;
+  font(g, on ? 680 : 520, 11, true);
+  const [x, y] = b.under ? [b.x + b.w / 2, b.y + b.h + 8] : [b.x + b.w + 6, b.y + b.h / 2 + 0.5];
+  label(g, clip(g, said, b.room - 2), x, y, { mono: true, size: 11, weight: on ? 680 : 520, align: b.under ? "center" : "left", color: on ? "--ink" : "--ink-3" });
+}
+
+/** How each place stands to a row: read, masked, not read yet. @param {World} world @param {number} row */
+function stateOf(world, row) {
+  const at = read.relation(world);
+  const cells = read.readCells(world, "picture");
+  const state = at && cellState(at.info, at.layer, read.rows(world, at.info.query), read.rows(world, at.info.key), cells);
+  return (/** @type {number} */ key) => (state && row >= 0 ? state(row, key) : "later");
 }
 
 /** @param {CanvasRenderingContext2D} g @param {{x: number, y: number, w: number, h: number}} b */
@@ -114,12 +143,16 @@ function top(world, row) {
   return all.reduce((best, v, i) => (v > (all[best] ?? -1) ? i : best), 0);
 }
 
-/** On the large picture of a model that draws: this place is read. Else the read is locked. @param {Held} mine @param {At | null} at */
+/** On a large one of a model that draws: this place is read. Else the read is locked. @param {Held} mine @param {At | null} at */
 function press(mine, at) {
   const { world, context } = mine;
   if (!at?.large || at.place === null || !location(world) || drawnAt(world, at.row) === null) return lock(mine, at);
+  if (!able(world)) return;
   context.send({ kind: "change", fields: { draws: withPlace(world, at.row, at.place) } });
 }
+
+/** @param {World} world */
+const able = (world) => world.role === "writer" && world.connection === "open";
 
 /** @param {Held} mine @param {At | null} at */
 function lock({ world, context }, at) {
@@ -162,12 +195,19 @@ function sentence(world, row, place) {
 const drawnAt = (world, row) => place(world, "picture", row);
 
 /** @param {Held} mine */
-function tell({ world, canvas, at, said }) {
+function tell(mine) {
+  const { world, canvas, at, list, foot } = mine;
   const row = shownRow(world);
+  const [said, , drawn, scale] = foot.children;
   const key = at?.place ?? world.hover?.key ?? world.look.lock?.key ?? drawnAt(world, row) ?? top(world, row);
   const line = row < 0 ? msg`The picture is not read yet.` : sentence(world, row, key);
   text(said, line);
   set(canvas, "aria-label", `${line} ${keys(world)}`);
+  set(drawn, "hidden", location(world) ? null : "");
+  ends(world.look.scale === "log").forEach((end, i) => text(scale.children[2 * i], end));
+  const chosen = (/** @type {number} */ place) => press(mine, { row, place, large: true });
+  const hover = (/** @type {number | null} */ place) => mine.context.hover(place === null || row < 0 ? null : { row, key: place });
+  drawPlaces(list, { shares: shares(world, "picture", row), names: read.rows(world, "s").map((r) => r.token), draws: !!location(world), drawn: drawnAt(world, row), set: placeSet(world, row) !== null, locked: world.look.lock?.row === row ? world.look.lock.key : null, able: able(world), take: chosen, hover });
 }
 
 /** @param {World} world */

@@ -5,6 +5,7 @@ import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { reading, training } from "../lib/told/happened.mjs";
 import { held } from "../lib/states/kept.mjs";
 import { counted, msg } from "../lib/language.mjs";
+import { looks } from "../lib/picture/looking.mjs";
 import * as read from "../lib/reads.mjs";
 import { cutShown } from "../lib/setup/cut.mjs";
 import { offerName, place, state } from "../lib/told/states.mjs";
@@ -133,7 +134,7 @@ export default {
   title: "What just happened",
   slot: "sentence",
   phases: ["train", "prefill", "decode"],
-  wants: (world) => (alone(world) ? gateSelectors(world) : read.readSelectors(world).slice(0, 1)),
+  wants: (world) => (alone(world) ? gateSelectors(world) : looks(world)),
 
   mount(element) {
     element.append(

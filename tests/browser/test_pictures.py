@@ -36,7 +36,7 @@ def test_a_digit_is_dragged_onto_the_picture_and_undone(window: Window) -> None:
     assert window.world(features) == before
 
 
-def test_a_click_on_the_picture_sets_what_hard_attention_reads(window: Window) -> None:
+def test_a_place_is_chosen_on_the_picture_or_in_the_list_and_is_what_hard_attention_reads(window: Window) -> None:
     choose(window, "show_attend_tell", "show, attend")
     page, picture, draws = window.page, window.page.locator("#view-picture canvas.looks"), "opened.scenario.draws"
     page.evaluate("() => lookback.run.commands.change({config: {attention: 'hard'}})")
@@ -45,7 +45,7 @@ def test_a_click_on_the_picture_sets_what_hard_attention_reads(window: Window) -
     window.until("lookback.store.valuesOf('picture', 1).length === 1")
     window.settled()
     moments = window.world("history.size")
-    picture.click(position={"x": 12, "y": 12})
+    picture.click(position={"x": 12, "y": 32})
     window.until(f"lookback.store.world.{draws}.length === 1")
     window.settled()
     assert window.world(draws) == [{"request": 0, "row": 2, "place": 0}]
@@ -57,6 +57,17 @@ def test_a_click_on_the_picture_sets_what_hard_attention_reads(window: Window) -
     window.until(f"lookback.store.world.{draws}[0]?.place === 6")
     page.get_by_role("button", name="Undo", exact=True).first.click()
     window.until(f"lookback.store.world.{draws}[0]?.place === 0")
+    window.settled()
+    listed = page.locator(".places-list li button")
+    marked = page.locator(".places-list li button[aria-pressed=true]").get_attribute("aria-label")
+    assert marked and marked.startswith("Place 0,0, set by you")
+    names = [b.locator(".w").inner_text().split()[0] for b in listed.all()]
+    other = next(i for i, name in enumerate(names) if name != "0")
+    listed.nth(other).press("Enter")
+    window.until(f"lookback.store.world.{draws}[0]?.place === {names[other]}")
+    assert window.world(draws) == [{"request": 0, "row": 2, "place": int(names[other])}], (
+        "the same branch as a click on the picture"
+    )
 
 
 def test_labels_stand_over_frames_and_an_empty_strip_is_read(window: Window) -> None:

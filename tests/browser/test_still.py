@@ -20,7 +20,7 @@ FIXED = """
 .view .seg, .view .seg > *, .view .btn, .view summary, .mask-line, .maskbar, .zoom, .mapbody, .mini-col, .panes, .readout,
 .blocks, .find, .whole, .outcome, .banks, .bank, .bank figcaption, .inspect, .insp, .lock, .formula, .mixture,
 .checks, .checks > *, .todo, .batch-pan, .batch-line, .norms, .clip-set, [data-part], [data-part] > *, .plot, .legend,
-.status, .status > *
+.looks, .looks-foot, .places-list li, .places-list .others, .status, .status > *
 """
 MOVING = ".track > *, .op-list > *, .pan-space > *, .blocks > *, .norms > *, .arith *, .terms *, .say > *, .where > *"
 WATCH = """([fixed, moving]) => {
@@ -96,6 +96,13 @@ def test_decoding_from_a_source_there_and_back(sized: Window) -> None:
     steps = 5
     _still(sized, steps, "step")
     _still(sized, steps, "back")
+
+
+def test_a_caption_whose_places_are_drawn(sized: Window) -> None:
+    given = defaults("show_attend_tell")
+    sized.open(_address("show_attend_tell", config={**given.config, "attention": "hard"}))
+    _watch(sized)
+    _still(sized, 5, "step")
 
 
 def test_prefill_by_stages_and_operations(sized: Window) -> None:

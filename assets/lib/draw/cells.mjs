@@ -86,7 +86,7 @@ function value(g, o, x, y, w, h, v, color, strong) {
     roundRect(g, x + 0.5, y + 0.5, w - 1, h - 1, r);
     g.stroke();
   }
-  if (!o.values || w <= 28 || h <= 13) return; // no room for three figures
+  if (!o.values || w <= (o.room ?? 28) || h <= 13) return; // no room for three figures
   font(g, strong ? 700 : 500, h > 30 ? 12.5 : h > 19 ? 11 : 10.5, true);
   g.fillStyle = luminance(fill) > 0.3 ? "#131A22" : "#FFFFFF";
   g.textAlign = "center";

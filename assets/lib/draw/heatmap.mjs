@@ -56,7 +56,7 @@ export function geometry(width, height, o) {
  * @property {number} [rail] a row with a rail: it decides
  * @property {number} [gap] between cells, px
  * @property {boolean} [values] print values in cells that have room for them
- * @property {(value: number) => string} [format]
+ * @property {(value: number) => string} [format] @property {number} [room] the width from which a value is printed, px
  * @property {{row: number, column: number} | null} [selected] @property {{row: number, column: number} | null} [hover]
  * @property {string[]} [rowLabels] @property {string[]} [rowNotes] behind a row's label @property {string[]} [columnLabels]
  * @property {[string, string]} [roles] of rows and columns, ["q", "k"]

@@ -1,43 +1,12 @@
 // @ts-check
 /** How a read of a picture is drawn: the picture dims where nothing is read, and a place that is read lights up by its share. */
 
-import { css, font, ramp, toCss } from "../canvas.mjs";
+import { css, ramp, toCss } from "../canvas.mjs";
 import * as read from "../reads.mjs";
 import { pixels } from "../setup/drawing.mjs";
 
 /** @typedef {import("../types").World} World @typedef {{x: number, y: number, w: number, h: number}} Box @typedef {{lines: number, columns: number}} Grid */
 /** @typedef {{lines: number[][], cut: Grid, shares: number[], drawn: number | null, set: boolean, large: boolean, pointed: number | null}} Look shares: of each place; drawn: the one that was drawn, or set by a person */
-
-/** Room for the words under the small pictures, px, and between pictures. */
-const [WORDS, GAP] = [18, 10];
-/** So many words have a place from the start, so that nothing moves while they come. */
-const PLACES = 8;
-
-/** Where the large picture and the small ones lie. Pure.
- * @param {number} width @param {number} height @param {number} rows @param {Grid} cut */
-export function layout(width, height, rows, cut) {
-  const share = cut.columns / cut.lines;
-  const whole = Math.max(1, Math.floor((height - 2) / cut.lines)) * cut.lines;
-  /** @type {Box} */
-  const large = { x: 1, y: 1, w: whole * share, h: whole };
-  const left = large.w + 2 * GAP + 6;
-  const count = Math.max(PLACES, rows);
-  const size = Math.min((height - WORDS - 2) / 1, (width - left) / count - GAP);
-  const tall = Math.max(18, Math.floor(size / share));
-  const small = (/** @type {number} */ row) => ({ x: Math.round(left + row * (tall * share + GAP)), y: Math.round((height - WORDS - tall) / 2), w: tall * share, h: tall });
-  const inside = (/** @type {Box} */ b, /** @type {number} */ x, /** @type {number} */ y) => (x >= b.x && y >= b.y && x < b.x + b.w && y < b.y + b.h ? Math.floor(((y - b.y) / b.h) * cut.lines) * cut.columns + Math.floor(((x - b.x) / b.w) * cut.columns) : null);
-  /** What lies under a point: a row, or null for the one that is large, and a place. @param {number} x @param {number} y @returns {{row: number | null, place: number | null} | null} */
-  const at = (x, y) => {
-    const place = inside(large, x, y);
-    if (place !== null) return { row: null, place };
-    for (let row = 0; row < rows; row++) {
-      const found = inside(small(row), x, y);
-      if (found !== null) return { row, place: found };
-    }
-    return null;
-  };
-  return { large, small, at };
-}
 
 /** The tap of places that were drawn, in a model that reads one alone. @param {World} world @returns {string | null} */
 export function location(world) {
@@ -86,11 +55,12 @@ export function look(g, b, o) {
   const color = ramp("--seq");
   o.shares.forEach((share, key) => {
     const [x, y] = [b.x + (key % cut.columns) * wide, b.y + Math.floor(key / cut.columns) * high];
-    const part = Number.isNaN(share) ? 0 : Math.sqrt(Math.min(1, share / FULL));
+    const taken = drawn === null || !o.large ? share : Number(key === drawn); // of one that is drawn nothing else is read
+    const part = Number.isNaN(taken) ? 0 : Math.sqrt(Math.min(1, taken / FULL));
     g.globalAlpha = 0.72 * (1 - part);
     g.fillStyle = css("--surface");
     g.fillRect(x, y, wide, high);
-    g.globalAlpha = 0.5 * part;
+    g.globalAlpha = drawn === null || !o.large ? 0.5 * part : 0;
     g.fillStyle = toCss(color(0.2 + 0.35 * part));
     g.fillRect(x, y, wide, high);
     g.globalAlpha = 1;
@@ -102,38 +72,24 @@ export function look(g, b, o) {
     if (key === drawn && o.set) corner(g, x, y, wide / 3);
     else if (o.large && key === o.pointed) edge(g, x, y, wide, high, "--ink", 2);
     else if (drawn === null && share >= 0.1) edge(g, x, y, wide, high, "--v-fill", o.large ? 1 + 3 * share : 1.5);
-    if (o.large && wide >= 22 && share >= 0.005) number(g, share, x + wide / 2, y + high - 3);
   });
 }
 
 /** @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} w @param {number} h @param {string} color @param {number} width */
-function edge(g, x, y, w, h, color, width) {
+export function edge(g, x, y, w, h, color, width) {
   g.strokeStyle = css(color);
   g.lineWidth = width;
   g.strokeRect(x + width / 2, y + width / 2, w - width, h - width);
 }
 
 /** The sign of a place that a person set. @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} size */
-function corner(g, x, y, size) {
+export function corner(g, x, y, size) {
   g.fillStyle = css("--d-fill");
   g.beginPath();
   g.moveTo(x, y);
   g.lineTo(x + size, y);
   g.lineTo(x, y + size);
   g.fill();
-}
-
-/** A share in percent, on a ground that lets it be read over ink. @param {CanvasRenderingContext2D} g @param {number} share @param {number} x @param {number} y */
-function number(g, share, x, y) {
-  font(g, 620, 10.5, true);
-  const said = (100 * share).toFixed(0);
-  g.textAlign = "center";
-  g.textBaseline = "alphabetic";
-  g.lineWidth = 3;
-  g.strokeStyle = css("--surface");
-  g.strokeText(said, x, y);
-  g.fillStyle = css("--ink");
-  g.fillText(said, x, y);
 }
 
 /** The places' borders. @param {CanvasRenderingContext2D} g @param {Box} b @param {Grid} cut @param {boolean} all */

@@ -4,6 +4,8 @@
 import { label, objective, writes } from "../answers.mjs";
 import { msg, counted, parts } from "../language.mjs";
 import * as read from "../reads.mjs";
+import { placeSet } from "../picture/draws.mjs";
+import { location, place as drawnPlace } from "../picture/looking.mjs";
 import { keyReads } from "../read/ribbons.mjs";
 import { statePart } from "./happened-states.mjs";
 import { isTurn, promptRows } from "../deck/turns.mjs";
@@ -98,6 +100,8 @@ export function readPart(world, weight) {
   const owner = at.info.query === "s" ? msg`source row ${row}` : msg`target row ${row}`;
   const who = at.info.query === "r" ? [token(asker.token, "q")] : told(bare(asker.token, row) ? parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner}` : parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner} ${token(asker.token, "q")}`);
   if (locked !== null) return lockedPart(who, all[locked], word);
+  const drawn = location(world) ? drawnPlace(world, "sentence", row) : null;
+  if (drawn !== null && all[drawn]) return drawnPart(who, all[drawn], word(drawn), placeSet(world, row) !== null);
   if (all.some((r) => r.state === "nan")) return told(parts`${who} reads ${part(msg`numbers that are none`, "d")}`);
   const top = all.filter((r) => r.weight > 0).sort((a, b) => b.weight - a.weight);
   if (!top.length) return all.some((r) => r.weight === 0 && r.state === "open") ? told(parts`${who} reads nothing: its weights are all 0`) : [];
@@ -118,6 +122,12 @@ function shares(who, top, word) {
   if (second && percent(first.weight) === percent(second.weight)) return told(parts`${who} takes ${share} each from ${word(first.key)} and ${word(second.key)}`);
   if (second?.weight >= ALSO) return told(parts`${who} takes ${share} from ${word(first.key)}, ${part(percent(second.weight), "v")} from ${word(second.key)}`);
   return told(parts`${who} takes ${share} from ${word(first.key)}`);
+}
+
+/** Of a read that draws one key. @param {Part[]} who @param {import("../read/ribbons.mjs").KeyRead} r @param {Part[]} key @param {boolean} set by a person @returns {Part[]} */
+function drawnPart(who, r, key, set) {
+  const chance = part(probability(r.weight), "v");
+  return told(set ? parts`${who} reads only ${key}, which you set; its chance was ${chance}` : parts`${who} drew ${key} with chance ${chance} and reads only that`);
 }
 
 /** @param {Part[]} who @param {import("../read/ribbons.mjs").KeyRead | undefined} r @param {(key: number) => Part[]} word @returns {Part[]} */
