@@ -18,8 +18,8 @@ from starlette.routing import Match
 
 from app.server.reference import page
 from app.server.refusal import refuse
+from app.server.strict import read_json
 from app.server.visible import VisibilityRequest, answer
-from app.server.wire import read_json
 from app.session import link
 from app.session.catalogue_view import catalogue
 from app.session.events import Problem, Refused
@@ -146,6 +146,8 @@ async def json_of(request: Request, largest: int) -> Any:
     body = await request.body()
     try:
         return await run_in_threadpool(read_json, body)
+    except Refused as refusal:
+        raise Unacceptable(422, *refusal.problems[:MOST_ERRORS]) from None
     except (ValueError, RecursionError) as error:
         given = shorten(body.decode("utf-8", "replace"))
         raise Unacceptable(400, Problem("body", given, "JSON text", f"the body is not JSON ({error}): {given!r}")) from None

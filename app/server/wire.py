@@ -11,6 +11,7 @@ from typing import Any, NoReturn, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
+from app.server.strict import read_json
 from app.session.commands import COMMANDS, Command
 from app.session.events import Event, Problem, Refused
 from app.session.problems import refused, shorten
@@ -238,23 +239,11 @@ def _refuse(to: int, field: str, given: Any, allowed: str) -> NoReturn:
 def _json(text: str) -> Any:
     try:
         return read_json(text)
+    except Refused as refusal:
+        raise Malformed(-1, *refusal.problems) from None
     except (ValueError, RecursionError) as error:
         given = shorten(text)
         raise Malformed(-1, Problem("message", given, "JSON text", f"the message is not JSON ({error}): {given!r}")) from None
-
-
-def read_json(text: str | bytes) -> Any:
-    """JSON as its standard says: no NaN, no infinities, no numbers too large for a float. Raises ValueError, RecursionError."""
-    return json.loads(text, parse_constant=_not_finite, parse_float=_finite)
-
-
-def _not_finite(text: str) -> NoReturn:
-    raise ValueError(f"{text[:40]} is not a finite number")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    return number if math.isfinite(number) else _not_finite(text)
 
 
 def _command(seq: int, rest: dict[Any, Any]) -> Command:

@@ -145,9 +145,9 @@ ROUTES = ["/api/read", "/api/scenario/validate", "/api/visibility"]
         (b"", JSON, 400, "body"),
         (b"{", JSON, 400, "body"),
         (b"not json", JSON, 400, "body"),
-        (b'{"a": NaN}', JSON, 400, "body"),
-        (b'{"a": Infinity}', JSON, 400, "body"),
-        (b'{"a": 1e999}', JSON, 400, "body"),
+        (b'{"a": [0, NaN]}', JSON, 422, "a.1"),
+        (b'{"a": [0, Infinity]}', JSON, 422, "a.1"),
+        (b'{"a": [0, 1e999]}', JSON, 422, "a.1"),
         (b"\xff\xfe", JSON, 400, "body"),
         (b"[" * 100_000, JSON, 400, "body"),
         (b"{}", {}, 415, "Content-Type"),
@@ -174,6 +174,28 @@ def test_a_body_that_is_no_json_is_refused(
     client: httpx2.Client, path: str, content: bytes, headers: dict[str, str], status: int, field: str
 ) -> None:
     assert errors(client.post(path, content=content, headers=headers), status)[0]["field"] == field
+
+
+@pytest.mark.parametrize(
+    "path, content, field, given",
+    [
+        ("/api/read", b'{"values": [[1], [2, NaN]], "scores": [0, 0]}', "values.1.1", "NaN"),
+        ("/api/read", b'{"values": [[1]], "scores": [-Infinity], "score": "supplied"}', "scores.0", "-Infinity"),
+        ("/api/read", b'{"values": [[1]], "scores": [1e308], "score": "supplied"}', "scores.0", 1e308),
+        ("/api/read", b'{"values": [[1], [2, 3]], "scores": [0, 0], "score": "supplied"}', "values.1", "2 numbers"),
+        ("/api/visibility", b'{"preset": "sliding", "n": 8, "radius": Infinity}', "radius", "Infinity"),
+        ("/api/visibility", b'{"preset": "sliding", "n": 8, "radius": 1e308}', "radius", 1e308),
+        ("/api/scenario/validate", b'{"config": {"dropout": NaN}}', "config.dropout", "NaN"),
+        ("/api/scenario/validate", b'{"training": {"learning_rate": 1e308}}', "training.learning_rate", 1e308),
+    ],
+    ids=lambda value: value.decode() if isinstance(value, bytes) else "",
+)
+def test_numbers_that_nobody_can_compute_with_are_refused_by_their_field(
+    client: httpx2.Client, path: str, content: bytes, field: str, given: object
+) -> None:
+    problem = errors(client.post(path, content=content, headers=JSON), 422)[0]
+    assert (problem["field"], problem["given"]) == (field, given) and problem["allowed"]
+    assert field in problem["message"] and str(given) in problem["message"]
 
 
 def test_a_body_of_unknown_length_is_refused(client: httpx2.Client) -> None:
