@@ -197,7 +197,7 @@ export class SetUp {
   tellWeights() {
     const { world } = this.actions;
     const leaves = !!this.drafted && this.would?.weights === "random" && world.opened?.weights.kind === "trained";
-    this.weights.update(world, this.checkpoints(), leaves);
+    this.weights.update(world, this.checkpoints(), leaves, this.described.config[this.shown] ?? []);
   }
 
   checkpoints() {

@@ -4,28 +4,30 @@
 import { set, text as put, h } from "../dom.mjs";
 import { counted, msg, named } from "../language.mjs";
 import { figure } from "../words.mjs";
+import { labelOf } from "./fields.mjs";
 
 /** @typedef {import("../types").World} World */
 /** @typedef {{title: string, act: "trained" | "shipped" | "before"}} Way back: choose the trained ones; the shipped variant with them; the moment before
  * the first update */
-/** @typedef {{task: string, config: Record<string, any>}} Checkpoint */
+/** @typedef {{task: string, config: Record<string, any>}} Checkpoint @typedef {import("./fields.mjs").Description} Description */
 
 /** What is loaded, and either the way back to what was shipped or what one should know of it.
- * @param {World} world @param {Checkpoint[]} checkpoints of this architecture @returns {{said: string, note: string, way: Way | null}} */
-export function weightsWords(world, checkpoints) {
-  const found = whatIsLoaded(world, checkpoints);
+ * @param {World} world @param {Checkpoint[]} checkpoints of this architecture @param {Description[]} [fields] of its variant
+ * @returns {{said: string, note: string, way: Way | null}} */
+export function weightsWords(world, checkpoints, fields = []) {
+  const found = whatIsLoaded(world, checkpoints, fields);
   return world.recording ? { ...found, way: null } : found;
 }
 
-/** @param {World} world @param {Checkpoint[]} checkpoints @returns {ReturnType<typeof weightsWords>} */
-function whatIsLoaded(world, checkpoints) {
+/** @param {World} world @param {Checkpoint[]} checkpoints @param {Description[]} fields @returns {ReturnType<typeof weightsWords>} */
+function whatIsLoaded(world, checkpoints, fields) {
   const { scenario, weights } = world.opened;
   const updates = world.moved?.updates ?? 0;
   if (updates) {
     const title = weights.kind === "trained" ? msg`Back to the trained weights` : msg`Back to the random draw`;
     return { said: counted(updates, "Changed here by {0} update.", "Changed here by {0} updates."), note: "", way: { title, act: "before" } };
   }
-  if (weights.kind === "trained") return { said: trained(weights.source), note: exchanged(weights.source), way: null };
+  if (weights.kind === "trained") return { said: trained(weights.source), note: exchanged(weights.source, fields), way: null };
   const said = msg`Random, drawn from seed ${scenario.seed}.`;
   const shipped = checkpoints.filter((c) => c.task === scenario.task);
   if (!shipped.length) return { said, note: msg`No trained ones are shipped for it.`, way: null };
@@ -53,10 +55,13 @@ function reached({ exact, exact_by_clauses: clauses, alignment, accuracy, hop_co
   return parts && msg`Held out: ${parts}.`;
 }
 
-/** What limits it, or what was put in the place of parts that were there while it learned. @param {Record<string, any>} source @returns {string} */
-function exchanged({ exchanged = {}, note = "" }) {
+/** What limits it, or what was put in the place of parts that were there while it learned, in the words of the set-up. @param {Record<string, any>} source @param {Description[]} fields @returns {string} */
+function exchanged({ exchanged = {}, note = "" }, fields) {
   if (note) return named(note);
-  const parts = Object.entries(exchanged).map(([name, [made, here]]) => msg`${name}: ${here} for ${made}`);
+  const parts = Object.entries(exchanged).map(([name, [made, here]]) => {
+    const about = fields.find((f) => f.path === `config.${name}`);
+    return about ? msg`${about.title}: ${labelOf(about, here)} for ${labelOf(about, made)}` : name;
+  });
   return parts.length ? msg`It learned with other parts (${parts.join(", ")}).` : msg`Other variants begin untrained.`;
 }
 
@@ -76,11 +81,12 @@ export class Weights {
     place.append(h("div", { class: "weights" }, this.room, h("div", null, this.said, this.note, this.way)));
   }
 
-  /** @param {World} world @param {Checkpoint[]} checkpoints @param {boolean} leaves a variant is being set that no trained weights fit */
-  update(world, checkpoints, leaves) {
+  /** @param {World} world @param {Checkpoint[]} checkpoints @param {boolean} leaves a variant is being set that no trained weights fit
+   * @param {Description[]} fields of the variant */
+  update(world, checkpoints, leaves, fields) {
     if (!world.opened) return;
-    const { said, note, way } = weightsWords(world, checkpoints);
-    const before = weightsWords({ ...world, moved: null }, checkpoints);
+    const { said, note, way } = weightsWords(world, checkpoints, fields);
+    const before = weightsWords({ ...world, moved: null }, checkpoints, fields);
     set(this.room, "data-said", before.said);
     set(this.room, "data-note", before.way?.title ?? before.note);
     put(this.said, said);

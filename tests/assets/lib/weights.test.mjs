@@ -18,6 +18,13 @@ test("trained weights say what they reached, and what limits them", () => {
   assert.deepEqual([found.said, found.note], ["Trained: 1 update, loss 0.50. Held out: exact 0.75, 0.13, 0 for 1, 2, 3 clauses; alignment 0.50.", "One vector."]);
 });
 
+test("parts that were exchanged are said in the words of the set-up", () => {
+  const source = { steps: 1, exchanged: { norm_kind: ["layer", "rms"], scaled: [true, false] } };
+  const choices = [{ value: "layer", label: "LayerNorm" }, { value: "rms", label: "RMSNorm" }];
+  const fields = [{ path: "config.norm_kind", title: "Normalisation", as: "choice", choices }, { path: "config.scaled", title: "Divide by √d", as: "switch" }];
+  assert.equal(weightsWords(world({ source }), shipped, fields).note, "It learned with other parts (Normalisation: RMSNorm for LayerNorm, Divide by √d: off for on).");
+});
+
 test("random weights offer the way to the trained ones, by themselves or with their variant", () => {
   const random = (more) => weightsWords(world({ kind: "random", source: { seed: 7 }, ...more }), shipped);
   assert.deepEqual([random({}).said, random({}).way?.act], ["Random, drawn from seed 7.", "trained"]);
