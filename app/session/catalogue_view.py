@@ -63,6 +63,7 @@ def _task(task: Task) -> dict[str, Any]:
         "vocabulary": {"source": None if words is None else list(words.words), "target": list(task.target.words)},
         "features": dataclasses.asdict(task.source) if isinstance(task.source, Features) else None,
         "stamps": [{"name": name, "lines": lines} for name, lines in task.stamps.items()],
+        "restates": None if task.restates is None else dataclasses.asdict(task.restates),
         "presets": [_preset(preset) for preset in task.presets],
     }
 

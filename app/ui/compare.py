@@ -29,6 +29,8 @@ def _data(catalogue: Mapping[str, Any]) -> dict[str, Any]:
         {
             "id": t["id"],
             "name": say(t["name"]),
+            "source": t["vocabulary"]["source"] is not None,
+            "restates": t["restates"],
             "presets": [{**p, "name": say(p["name"]), "note": say(p["note"])} for p in t["presets"]],
         }
         for t in catalogue["tasks"]

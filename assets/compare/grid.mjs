@@ -107,8 +107,9 @@ export class Grid {
     const config = opened?.scenario.config ?? c.config;
     for (const f of this.fields.get(c) ?? []) f.show({ value: config[nameOf(f.about)] ?? f.about.default });
     const others = this.acts.fields[c.architecture].filter((/** @type {any} */ f) => nameOf(f) in config && !same(config[nameOf(f)], f.default));
+    const task = opened && opened.scenario.task !== this.acts.task() ? this.acts.tasks.find((t) => t.id === opened.scenario.task)?.name : "";
     const kind = !opened ? "" : opened.weights.kind === "trained" ? msg`trained weights` : msg`random weights`;
-    text(cell.children[2], [/\b(?:19|20)\d\d\b/.exec(spec?.paper ?? "")?.[0] ?? "", opened ? msg`${opened.parameters.toLocaleString("en")} parameters` : "", kind].filter(Boolean).join(" · "));
+    text(cell.children[2], [/\b(?:19|20)\d\d\b/.exec(spec?.paper ?? "")?.[0] ?? "", opened ? msg`${opened.parameters.toLocaleString("en")} parameters` : "", kind, task].filter(Boolean).join(" · "));
     text(cell.children[3], others.map((/** @type {any} */ f) => `${f.title} ${labelOf(f, config[nameOf(f)])}`).join(" · "));
     set(cell.children[2], "title", spec?.paper ?? null);
   }

@@ -2,6 +2,7 @@
 /** A comparison in the address. Pure. */
 
 import { msg } from "../lib/language.mjs";
+import { taskOf } from "./asked.mjs";
 
 const START = "#c=";
 export const FEWEST = 2;
@@ -55,8 +56,8 @@ function whatIsWrong(c, { architectures, tasks }) {
 /** Why this model cannot share the input of a task; "" if it can.
  * @param {any} architecture @param {string} task @param {any[]} tasks */
 export function apart(architecture, task, tasks) {
-  if (architecture.tasks.includes(task) && architecture.phases.includes("decode")) return "";
   if (!architecture.phases.includes("decode")) return msg`${architecture.name} does not write: it has no decode phase`;
+  if (taskOf(architecture, task, tasks)) return "";
   const names = architecture.tasks.map((/** @type {string} */ id) => tasks.find((t) => t.id === id)?.name ?? id).join(", ");
   return msg`${architecture.name} cannot share this input: it learns ${names}`;
 }

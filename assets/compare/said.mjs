@@ -21,7 +21,11 @@ export function said(page) {
   if (broken) return [h("span", { class: "refused" }, broken.problem)];
   const ready = page.columns.filter((c) => c.world.moved);
   if (!ready.length) return [h("span", { class: "dim" }, msg`The models are being set up.`)];
-  if (page.now.phase === "train") return parts`After ${h("b", null, String(Math.max(...ready.map((c) => c.world.moved.updates))))} updates on the same batches.`;
+  if (page.now.phase === "train") {
+    const updates = h("b", null, String(Math.max(...ready.map((c) => c.world.moved.updates))));
+    const alike = new Set(ready.map((c) => c.world.opened.scenario.task)).size === 1;
+    return alike ? parts`After ${updates} updates on the same batches.` : parts`After ${updates} updates, each on the batches of its own task.`;
+  }
   const choices = ready.map((c) => ({ c, token: c.request()?.candidates.find((/** @type {any} */ x) => x.id === c.request().choice) }));
   const going = choices.filter((x) => x.token);
   if (!going.length) return [msg`All models have ended.`, " ", h("span", { class: "dim" }, msg`Go back to choose another token.`)];
@@ -35,7 +39,7 @@ export function said(page) {
 export function stepped(page, i) {
   if (page.now.phase === "train") return { text: String(i), title: msg`update ${i}` };
   const given = page.columns.map((c, n) => {
-    const request = c.request(), prompt = page.now.target.length + 1;
+    const request = c.request(), prompt = (c.world.opened?.scenario.requests[0].target.length ?? 0) + 1;
     const row = request?.target[prompt + i - 1];
     return { name: letter(n), token: row && row.state !== "unknown" ? shown(row.token) : "" };
   });

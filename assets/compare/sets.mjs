@@ -8,6 +8,14 @@ import { msg } from "../lib/language.mjs";
 /** @param {(task: string) => any} preset a task's first example @returns {{name: string, holds: Partial<Comparison>}[]} */
 export const sets = (preset) => [
   {
+    name: msg`The same conditioning, other owners and state: encoder–decoder and prefix LM`,
+    holds: { task: "translation", source: preset("translation").source, models: ["encoder_decoder", "unified"], configs: [{}, {}] },
+  },
+  {
+    name: msg`T5 beside the prefix LM on one sentence`,
+    holds: { task: "translation", source: preset("translation").source, models: ["t5", "unified"], configs: [{}, {}] },
+  },
+  {
     name: msg`Depth with and without shortcuts`,
     holds: {
       task: "characters", source: null, target: preset("characters").target, phase: "train", weights: "random", training: { batch_size: 16, learning_rate: 0.003 },

@@ -9,6 +9,7 @@ import { speak } from "../lib/page/speak.mjs";
 import { following, onSystemChange, remember, remembered, scheme } from "../lib/page/theme.mjs";
 import { textOf } from "../lib/setup/together.mjs";
 import { nameOf, splittingOf, tokenize } from "../lib/setup/tokens.mjs";
+import { requestOf, taskOf } from "./asked.mjs";
 import { Column } from "./columns.mjs";
 import { apart, FEWEST, isComparison, MOST, pack, unpack } from "./link.mjs";
 import { Grid } from "./grid.mjs";
@@ -31,9 +32,12 @@ const page = { now: first(), columns: /** @type {Column[]} */ ([]), refused: "",
 const grid = new Grid(place("compare-grid"), { architectures: data.architectures, tasks: data.tasks, replace, remove, add, open: openStage, fields: data.fields, vary, task: () => page.now.task, changed: paint });
 
 const column = (/** @type {string} */ id, /** @type {number} */ i) => new Column(id, page.now.configs[i] ?? {}, paint);
+const withId = (/** @type {any[]} */ list, /** @type {string | null} */ id) => list.find((x) => x.id === id);
+/** The task in which a column learned what is asked. */
+const learned = (/** @type {string} */ architecture) => taskOf(withId(data.architectures, architecture), page.now.task, data.tasks) ?? page.now.task;
 const scenarioOf = (/** @type {Column} */ c) => ({
-  architecture: c.architecture, config: c.config, task: page.now.task, weights: page.now.weights, seed: page.now.seed, phase: page.now.phase, policy: { limit: LONGEST }, training: page.now.training ?? {},
-  requests: [{ ...(page.now.source ? { source: page.now.source } : {}), target: page.now.target }],
+  architecture: c.architecture, config: c.config, task: learned(c.architecture), weights: page.now.weights, seed: page.now.seed, phase: page.now.phase, policy: { limit: LONGEST }, training: page.now.training ?? {},
+  requests: [requestOf(withId(data.tasks, learned(c.architecture)), page.now.task, page.now)],
 });
 
 /** @param {Comparison} next all anew */
@@ -118,9 +122,9 @@ async function step() {
   const going = page.columns.filter((c) => !ended(c));
   const [leader] = page.columns;
   if (page.now.phase === "train" || page.now.lead === "own" || ended(leader)) return together((c) => c.commands.step(), going);
-  const token = leader.request()?.choice;
-  const has = (/** @type {Column} */ c) => token !== null && token < (c.world.opened?.vocabulary.target.length ?? 0);
-  return together((c) => (c === leader || !has(c) ? c.commands.step() : c.commands.choose(0, token)), going);
+  const word = leader.world.opened?.vocabulary.target[leader.request()?.choice ?? -1];
+  const own = (/** @type {Column} */ c) => c.world.opened?.vocabulary.target.indexOf(word) ?? -1;
+  return together((c) => (c === leader || own(c) < 0 ? c.commands.step() : c.commands.choose(0, own(c))), going);
 }
 
 function back() {
@@ -173,8 +177,8 @@ function refuse(sentence) {
 
 /** What is typed is the source where there is one, else the prompt. @param {string} typed */
 async function retext(typed) {
-  const known = page.columns.find((c) => c.world.opened)?.world.opened;
   const side = page.now.source ? "source" : "target";
+  const known = page.columns.find((c) => c.world.opened?.vocabulary[side])?.world.opened;
   const words = known?.vocabulary[side]?.slice(known.vocabulary.specials?.[side]?.length ?? 0);
   const tokens = tokenize(typed, splittingOf(words ?? null, known?.task?.tokenizer));
   if (side === "source" && !tokens.length) return refuse(msg`The source is empty; allowed: 1 token or more. Type a sentence.`);
@@ -198,9 +202,12 @@ function example(chosen) {
   begin({ ...page.now, task, models, configs, source: found.source, target: found.target ?? [] }).then(() => left.length && refuse(`${left.join("; ")}.`));
 }
 
-/** The example that this is, "task 2", or "". @param {Comparison} now */
-function exampleOf({ task, source, target }) {
+/** The comparison or example that this is, "set 1" or "task 2", or "". @param {Comparison} now */
+function exampleOf(now) {
+  const { task, source, target } = now;
   const same = (/** @type {any} */ a, /** @type {any} */ b) => JSON.stringify(a ?? []) === JSON.stringify(b ?? []);
+  const whole = sets(preset).findIndex((s) => Object.entries(s.holds).every(([name, value]) => same(value, /** @type {any} */ (now)[name])));
+  if (whole >= 0) return `set ${whole}`;
   const at = data.tasks.find((/** @type {any} */ t) => t.id === task).presets.findIndex((/** @type {any} */ p) => same(p.source, source) && same(p.target, target));
   return at < 0 ? "" : `${task} ${at}`;
 }

@@ -120,6 +120,15 @@ class Preset:
     features: Lines | None = None
 
 
+@dataclass(frozen=True)
+class Restated:
+    """The sentences of another task, by its id: the words that stand before and after what that one has as its source."""
+
+    task: str
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
 class Task(Protocol):
     """See `translation.py` for one; a task derives from this class, so that what it leaves out has its default.
 
@@ -130,6 +139,7 @@ class Task(Protocol):
     opening: a special token that stands before every source (<cls>).
     separator: the id of the word that ends the source where source and target are one stream (`one_stream.py`).
     stamps: pieces by name that a person lays on a picture.
+    restates: whose sentences these are, where another task has the same in other words; so they can be compared.
     tokenizer: how text becomes pieces, where that is something to look at (`tokenizers.py`).
     """
 
@@ -142,6 +152,7 @@ class Task(Protocol):
     objective: Objective = "next_token"
     opening: str | None = None
     separator: int | None = None
+    restates: Restated | None = None
     tokenizer: Tokenizer | None = None
 
     @property

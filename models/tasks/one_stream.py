@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.tasks import SPECIALS, Example, Preset, Split, Task, Vocabulary, lexicon, translation
+from models.tasks import SPECIALS, Example, Preset, Restated, Split, Task, Vocabulary, lexicon, translation
 
 SEPARATOR = len(SPECIALS)  # the id of "→"
 ARROW = "→"
@@ -30,6 +30,7 @@ class OneStream(Task):
     source = None
     target: Vocabulary = WORDS
     separator = SEPARATOR
+    restates = Restated(translation.TASK.id, after=(ARROW,))
     presets: Sequence[Preset] = tuple(
         Preset(p.name, None, joined([t for t in p.source or () if isinstance(t, str)]), p.note)
         for p in translation.Translation.presets

@@ -13,7 +13,7 @@ import random
 from collections.abc import Sequence
 from itertools import pairwise
 
-from models.tasks import SPECIALS, Example, Preset, Split, Task, Vocabulary, lexicon, translation
+from models.tasks import SPECIALS, Example, Preset, Restated, Split, Task, Vocabulary, lexicon, translation
 
 DENSITY, MEAN = 0.15, 3.0  # share of words that are cut out; words of a span on average
 SENTINELS = tuple(f"<x{i}>" for i in range(8))
@@ -67,6 +67,7 @@ class TextToText(Task):
     summary: str = "One model, two tasks: the first word says whether to translate or to put words back where sentinels stand."
     source = WORDS
     target: Vocabulary = WORDS
+    restates = Restated(translation.TASK.id, before=TRANSLATE)
 
     def __init__(self, clauses: tuple[int, int] = (1, 2)) -> None:
         self.pairs = translation.Translation(clauses)

@@ -101,3 +101,21 @@ def test_training_goes_on_the_same_batches_and_an_empty_source_is_refused(compar
     compare.get_by_label("The input that all models read").fill(" ")
     compare.keyboard.press("Enter")
     expect(compare.locator("#compare-say")).to_contain_text("The source is empty; allowed: 1 token or more.")
+
+
+def test_one_sentence_is_asked_of_two_owners_of_rows(compare: Page) -> None:
+    """The encoder-decoder and the prefix LM: the same words, in two forms; what one chooses the other takes by its word."""
+    compare.get_by_label("Scenario").select_option(
+        label="The same conditioning, other owners and state: encoder–decoder and prefix LM"
+    )
+    steps(compare, "0,0")
+    compare.get_by_role("button", name="all take A's").click()
+    for step in (1, 2, 3):
+        compare.locator("#compare-step").click()
+        steps(compare, ",".join([str(step)] * 2))
+    known = "c.request().target.filter((r) => r.state !== 'unknown').map((r) => r.token).join(' ')"
+    assert compare.evaluate(f"() => lookbackCompare.columns.map((c) => {known})") == [
+        "<bos> le chat noir",
+        "<bos> the black cat sleeps → le chat noir",
+    ]
+    expect(compare.locator("#compare-track button").nth(3)).to_have_text("noir")

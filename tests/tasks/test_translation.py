@@ -20,6 +20,18 @@ def test_the_catalogue_has_both() -> None:
     assert {"translation", "language_model"} <= tasks().keys()
 
 
+def test_a_task_that_restates_another_has_its_sentences_in_those_words() -> None:
+    found = {task.id: task for task in tasks().values() if task.restates is not None}
+    assert found.keys() == {"one_stream", "text_to_text"}
+    for task in found.values():
+        said, pairs = task.restates, task.pairs  # type: ignore[attr-defined]
+        assert said is not None and said.task == pairs.id
+        for index in (0, 2, 4):  # every second text is restored, not translated
+            pair, own = pairs.example(7, "held_out", index), task.example(7, "held_out", index)
+            asked = (*said.before, *(pair.source or ()), *said.after)
+            assert (own.source, own.target) == ((asked, pair.target) if task.source else (None, (*asked, *pair.target)))
+
+
 def test_a_moved_adjective_is_found_where_the_links_cross() -> None:
     source = words("the small black cat is not black and sees a red house .")
     target = words("le petit chat noir n' est pas noir et voit une maison rouge .")
