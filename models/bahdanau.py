@@ -21,7 +21,7 @@ from models.parts import cells
 from models.parts.attention import Readable
 from models.parts.cells import KINDS, RESETS, UPDATES, CellKind, Recurrence, States
 from models.parts.formulas import Formula, p
-from models.parts.reading import WEIGHTS, Memory, Read, Reading, ReadingState, read_formulas, reading_spec
+from models.parts.reading import CELL, WEIGHTS, Memory, Read, Reading, ReadingState, read_formulas, reading_spec
 from models.parts.scores import Additive
 from models.parts.settings import setting
 from models.parts.tap import Tap
@@ -75,7 +75,7 @@ class Bahdanau(Reading):
         state, layers = self.decoder.step(torch.cat((y, context), -1), layers, tap)
         asked = state if self.config.readout == "new" else before
         pieces = self.deep(torch.cat((asked, y, context), -1)).unflatten(-1, (-1, 2))
-        return tap("maxout", pieces.amax(-1), "b n"), layers, state
+        return (tap / "readout")("maxout", pieces.amax(-1), "b n"), layers, state
 
 
 def _formulas(config: Config) -> tuple[Formula, ...]:
@@ -89,9 +89,13 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
             "encoder.annotations", r"h_s = [\overrightarrow{h}_s; \overleftarrow{h}_s]", "a source row, read from both sides"
         ),
         Formula("decoder.token", rf"y_t = {p('E')}[id_t]", "the target token’s learned vector"),
-        *read_formulas("additive", WEIGHTS, "the state before this row"),
-        *cells.formulas("decoder.layer*", kind, "t", "[y_t; c_t]"),
-        Formula("decoder.maxout", rf"m_t = \max(\text{{pairs of }} [{asked}; y_t; c_t] {p('W')}^{{\top}} + {p('b')})", "maxout"),
+        *read_formulas("additive", WEIGHTS, "s_{t-1}", "the state before this row"),
+        *cells.formulas("decoder.layer*", kind, "t", "[y_t; c_t]", state="s", cell=CELL),
+        Formula(
+            "decoder.readout.maxout",
+            rf"m_t = \max(\text{{pairs of }} [{asked}; y_t; c_t] {p('W')}^{{\top}} + {p('b')})",
+            "maxout",
+        ),
         Formula("logits", rf"\ell_t = m_t {p('W')}^{{\top}} + {p('b')}", "one score for each word that may come next"),
     )
 

@@ -180,7 +180,7 @@ class Decoder(nn.Module):
         rows, states = self.recurrence(torch.cat((y, each), -1) if self.every_step else y, target.valid, states, tap)
         if self.deep is not None:  # maxout over pairs
             pieces = self.deep(torch.cat((rows, y, each), -1))
-            rows = tap("maxout", pieces.unflatten(-1, (-1, 2)).amax(-1), "b t n")
+            rows = (tap / "readout")("maxout", pieces.unflatten(-1, (-1, 2)).amax(-1), "b t n")
         return self.head(rows), states
 
 
@@ -239,9 +239,9 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
         Formula("encoder.summary", REDUCED[config.reduction], "all that the decoder learns of the source"),
         Formula("decoder.token", rf"y_t = {p('E')}[id_t]", "the target token’s learned vector"),
         *((Formula("decoder.summary", "c", "the source in one vector, as this call reads it"),) if every else ()),
-        *cells.formulas("decoder.layer*", kind, "t", "[y_t; c]" if config.delivery != "initial" else "y_t"),
+        *cells.formulas("decoder.layer*", kind, "t", "[y_t; c]" if config.delivery != "initial" else "y_t", state="s"),
         *(
-            (Formula("decoder.maxout", rf"m_t = \max(\text{{pairs of }} {pieces})", "maxout of state, token, c"),)
+            (Formula("decoder.readout.maxout", rf"m_t = \max(\text{{pairs of }} {pieces})", "maxout of state, token, c"),)
             if shown == "m_t"
             else ()
         ),

@@ -23,6 +23,7 @@ from models.parts.attention import Readable, readable
 from models.parts.cells import KINDS, CellKind, Recurrence, States
 from models.parts.formulas import Formula, p, v
 from models.parts.reading import (
+    CELL,
     SOURCE_ROWS,
     WEIGHTS,
     Memory,
@@ -130,7 +131,7 @@ class Luong(Reading):
         context = (
             self.read.local(state, row, memory, mask, tap / "cross") if local else self.read(state, memory, mask, tap / "cross")
         )
-        attended = tap("attended", torch.tanh(self.W_c(torch.cat((context, state), -1))), "b n")
+        attended = (tap / "readout")("attended", torch.tanh(self.W_c(torch.cat((context, state), -1))), "b n")
         return attended, layers, attended
 
 
@@ -144,7 +145,7 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
         Formula("encoder.token", rf"x_s = {p('E')}[id_s]", "the source token’s learned vector"),
         *cells.formulas("encoder.layer*", kind, "s", "x_s"),
         Formula("decoder.token", rf"y_t = {p('E')}[id_t]", "the target token’s learned vector"),
-        *cells.formulas("decoder.layer*", kind, "t", r"[y_t; \tilde h_{t-1}]" if config.input_feeding else "y_t"),
+        *cells.formulas("decoder.layer*", kind, "t", r"[y_t; \tilde h_{t-1}]" if config.input_feeding else "y_t", cell=CELL),
         *((Formula("decoder.cross.centre", centre, "where this row looks"),) if predicted else ()),
         *(
             (Formula("decoder.cross.window", rf"|s - p_t| \le {config.D}", "source rows that are scored at all"),)
@@ -152,8 +153,8 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
             else ()
         ),
         *((Formula("decoder.cross.envelope", envelope, "less for rows away from the centre"),) if predicted else ()),
-        *read_formulas(config.score, weights, "this row’s new state"),
-        Formula("decoder.attended", rf"\tilde h_t = \tanh([c_t; h_t] {p('W')}^{{\top}})", "the state with what was read"),
+        *read_formulas(config.score, weights, "h_t", "this row’s new state"),
+        Formula("decoder.readout.attended", rf"\tilde h_t = \tanh([c_t; h_t] {p('W')}^{{\top}})", "the state with what was read"),
         Formula("logits", rf"\ell_t = \tilde h_t {p('W')}^{{\top}} + {p('b')}", "one score for each word that may come next"),
     )
 

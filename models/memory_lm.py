@@ -211,9 +211,8 @@ class KeyValue(nn.Module):
 
 
 def _lstmn_formulas(config: LSTMNConfig) -> tuple[Formula, ...]:
-    joint = (
-        rf"\tanh({k('h')}_j {p('W_h')}^{{\top}} + x_t {p('W_x')}^{{\top}} + {q(chr(92) + 'tilde h')}_{{t-1}} {p('W_s')}^{{\top}})"
-    )
+    last = r"\tilde h_{t-1}"
+    joint = rf"\tanh({k('h')}_j {p('W_h')}^{{\top}} + x_t {p('W_x')}^{{\top}} + {q(last)} {p('W_s')}^{{\top}})"
     both = rf"[\tilde h_t; x_t] {p('W')}^{{\top}} + {p('b')}"
     gates = {"input": r"i = \sigma", "forget": r"f = \sigma", "output": r"o = \sigma", "candidate": r"g = \tanh"}
     return (
@@ -232,7 +231,7 @@ def _lstmn_formulas(config: LSTMNConfig) -> tuple[Formula, ...]:
 
 
 def _key_value_formulas(config: KeyValueConfig) -> tuple[Formula, ...]:
-    joint = rf"\tanh({k('k')}_j {p('W_Y')}^{{\top}} + {q('k')}_t {p('W_h')}^{{\top}})"
+    joint = rf"\tanh({k('k')}_j {p('W_Y')}^{{\top}} + {q('k_t')} {p('W_h')}^{{\top}})"
     parts = {"one": "k = v = p = h", "key_value": "h = [k; v], p = v", "key_value_predict": "h = [k; v; p]"}[config.roles]
     return (
         Formula("token", rf"x_t = {p('E')}[id_t]", "the token’s learned vector"),

@@ -39,7 +39,7 @@ class Config:
     """One width for token vectors and columns, as in the paper."""
 
     squash: str = setting("tanh", "Nonlinearity σ", "a sigmoid passes on a quarter of a change at most", choices=tuple(SQUASH))
-    d_token: int = setting(96, "Column width d", "of token vectors, and of every column of the source model", low=4, high=128)
+    d_token: int = setting(128, "Column width d", "of token vectors, and of every column of the source model", low=4, high=128)
     width: int = setting(128, "State width n", "of the target language model", low=4, high=128)
 
 

@@ -241,7 +241,7 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
         Formula("encoder.hidden", rf"h_0 = \tanh(\bar a {p('f_h')}^{{\top}} + b)", "where the LSTM begins"),
         Formula("encoder.cell", rf"c_0 = \tanh(\bar a {p('f_c')}^{{\top}} + b)", "where the LSTM’s cell begins"),
         Formula("decoder.token", rf"y_t = {p('E')}[id_t]", "the word’s learned vector"),
-        *scores.formulas("decoder.cross", "additive"),
+        *scores.formulas("decoder.cross", "additive", "h_{t-1}"),
         Formula(
             "decoder.cross.mask",
             r"M_{ti} = 0 \text{ if word } t \text{ may read place } i \text{, else } -\infty",

@@ -1,6 +1,7 @@
 // @ts-check
 /** What one tensor is: its contract and its formula, and the way to any other tensor of the model. */
 
+import { math } from "../lib/page/math.mjs";
 import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { askToEdit } from "../lib/inspect/editing.mjs";
 import * as about from "../lib/inspect/inspected.mjs";
@@ -40,16 +41,6 @@ export function locked(world, tap) {
   const { lock, path } = world.look;
   if (path) return tap ? [msg`Locked on`, about.nameOf(tap), about.whereOf(world, tap).split(",")[0]] : [msg`Locked on`, path, ""];
   return lock ? [msg`Locked on`, msg`row ${lock.row} × row ${lock.key}`, ""] : [!alone(world) ? msg`Following the newest read` : tap?.type === "hidden" ? msg`Following the newest row` : msg`Following the newest state`, "", ""];
-}
-
-/** Formulas as elements, made once for each text. @type {Map<string, Element>} */
-const made = new Map();
-
-/** @param {string} mathml of the server @returns {Node} */
-function math(mathml) {
-  let element = made.get(mathml);
-  if (!element) made.set(mathml, (element = new DOMParser().parseFromString(mathml, "application/xml").documentElement));
-  return document.importNode(element, true);
 }
 
 /** @type {import("../lib/types").View} */

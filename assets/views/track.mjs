@@ -16,6 +16,8 @@ import * as read from "../lib/reads.mjs";
 import { scrubber } from "../lib/deck/scrub.mjs";
 import { drawLines, drawStops, linesSheet, named, opener, placeOf, stopsSheet } from "../lib/deck/sheets.mjs";
 import { has, label, toggled } from "../lib/deck/stops.mjs";
+import { symbols } from "../lib/deck/symbols.mjs";
+import { math } from "../lib/page/math.mjs";
 import { capital, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/types").PlayStop} PlayStop */
@@ -246,7 +248,8 @@ function drawOps(element, world, context) {
   set(row.nextElementSibling, "class", choice && !world.moved.ended ? "op-next" : "op-next none");
   set(row.nextElementSibling, "title", choice ? msg`The next step begins with the choice of a token; ${shown(choice.token)} leads.` : null);
   text(element.children[0], callName(world));
-  list(row, ops, (o) => o.path, () => h("span", { class: "op" }, dot("op-stop"), h("button", { class: "op-go", type: "button" })), (chip, o, i) => {
+  const signs = symbols(world, ops.map((o) => o.path));
+  list(row, ops, (o) => o.path, () => h("span", { class: "op" }, dot("op-stop"), h("button", { class: "op-go", type: "button" }, h("span"), h("span", { class: "op-sign", "aria-hidden": "true" }))), (chip, o, i) => {
     /** @type {PlayStop} */
     const stop = { kind: "op", phase, scope: o.path };
     set(chip, "class", `op${i === cursor ? " on" : ""}${o.path === view ? " seen" : ""}${cursor >= 0 && i > cursor ? " todo" : ""}`);
@@ -255,13 +258,21 @@ function drawOps(element, world, context) {
     const go = chip.lastElementChild;
     set(go, "aria-pressed", String(i === cursor));
     set(go, "title", o.path);
-    text(go, o.name);
+    text(go.firstElementChild, o.name);
+    sign(go.lastElementChild, signs?.[i] ?? "");
     go.onclick = () => context.look(i === cursor ? lookAway(world) : lookAt(world, o.path));
   });
   const shows = `${world.look.op ?? view}`;
   if (row.dataset.shows === shows) return;
   row.dataset.shows = shows;
   queueMicrotask(() => inSight(row, row.querySelector(".op.on") ?? row.querySelector(".op.seen")));
+}
+
+/** @param {any} element @param {string} mathml which state asks, and what is made of it */
+function sign(element, mathml) {
+  if ((element.dataset.sign ?? "") === mathml) return;
+  element.dataset.sign = mathml;
+  element.replaceChildren(...(mathml ? [math(mathml)] : []));
 }
 
 /** @param {any} row @param {any} chip */

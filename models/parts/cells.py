@@ -186,18 +186,24 @@ def kept_states(path: str, names: Sequence[str], states: Sequence[States]) -> di
     }
 
 
-def formulas(at: str, kind: CellKind, row: str = "t", x: str = "x_t", before: str = "") -> tuple[Formula, ...]:
-    """How one recurrence's gates and states come about. row: its number; x: what a layer is given; before: the row before."""
-    last = f"h_{{{before or f'{row}-1'}}}"
+def formulas(
+    at: str, kind: CellKind, row: str = "t", x: str = "x_t", before: str = "", state: str = "h", cell: str = "c"
+) -> tuple[Formula, ...]:
+    """How one recurrence's gates and states come about. row: its number; x: what a layer is given; before: the row before; state, cell:
+    the paper's letters for them (where c is a context, an LSTM's cell needs another)."""
+    past = before or f"{row}-1"
+    last = f"{state}_{{{past}}}"
     both = rf"{x} {p('W')}^{{\top}} + {last} {p('U')}^{{\top}} + {p('b')}"
     if kind.kind == "tanh":
-        return (Formula(f"{at}.hidden", rf"h_{row} = \tanh({both})", "the state, made anew of this row and the state before"),)
+        return (
+            Formula(f"{at}.hidden", rf"{state}_{row} = \tanh({both})", "the state, made anew of this row and the state before"),
+        )
     if kind.kind == "gru":
-        return _gru_formulas(at, kind, row, x, last, both)
-    return _lstm_formulas(at, kind.kind == "lstm", row, last, both)
+        return _gru_formulas(at, kind, f"{state}_{row}", x, last, both)
+    return _lstm_formulas(at, kind.kind == "lstm", f"{state}_{row}", (f"{cell}_{row}", f"{cell}_{{{past}}}"), both)
 
 
-def _gru_formulas(at: str, kind: CellKind, row: str, x: str, last: str, both: str) -> tuple[Formula, ...]:
+def _gru_formulas(at: str, kind: CellKind, state: str, x: str, last: str, both: str) -> tuple[Formula, ...]:
     inner = (
         rf"(r \odot {last}) {p('U')}^{{\top}}" if kind.reset == "before" else rf"r \odot ({last} {p('U')}^{{\top}} + {p('b')})"
     )
@@ -209,20 +215,20 @@ def _gru_formulas(at: str, kind: CellKind, row: str, x: str, last: str, both: st
         Formula(f"{at}.update", rf"z = \sigma({both})", near),
         Formula(f"{at}.candidate", rf"\tilde h = \tanh({x} {p('W')}^{{\top}} + {inner} + {p('b')})", "what could be written"),
         Formula(
-            f"{at}.hidden", rf"h_{row} = {kept} \odot {last} + {new} \odot \tilde h", "the state, part kept and part written"
+            f"{at}.hidden", rf"{state} = {kept} \odot {last} + {new} \odot \tilde h", "the state, part kept and part written"
         ),
     )
 
 
-def _lstm_formulas(at: str, forget: bool, row: str, last: str, both: str) -> tuple[Formula, ...]:
-    cell = last.replace("h", "c", 1)
-    old = rf"f \odot {cell}" if forget else cell
+def _lstm_formulas(at: str, forget: bool, state: str, cells: tuple[str, str], both: str) -> tuple[Formula, ...]:
+    cell, last = cells
+    old = rf"f \odot {last}" if forget else last
     keeps = Formula(f"{at}.forget", rf"f = \sigma({both})", "how much of the old cell stays")
     return (
         Formula(f"{at}.input", rf"i = \sigma({both})", "how much of the candidate is written"),
         *((keeps,) if forget else ()),
         Formula(f"{at}.output", rf"o = \sigma({both})", "how much of the cell is shown"),
         Formula(f"{at}.candidate", rf"g = \tanh({both})", "what could be written"),
-        Formula(f"{at}.cell", rf"c_{row} = {old} + i \odot g", "what is carried: added to, not made anew"),
-        Formula(f"{at}.hidden", rf"h_{row} = o \odot \tanh(c_{row})", "what is shown of the cell"),
+        Formula(f"{at}.cell", rf"{cell} = {old} + i \odot g", "what is carried: added to, not made anew"),
+        Formula(f"{at}.hidden", rf"{state} = o \odot \tanh({cell})", "what is shown of the cell"),
     )

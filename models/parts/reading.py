@@ -23,6 +23,7 @@ from models.parts.visibility import Visibility
 
 SOURCE_ROWS, TARGET_ROWS = 128, 129
 CROSS = Relation("cross", "target reads source", "t", "s", Visibility("full"), "decoder.cross")
+CELL = r"\text{cell}"  # of an LSTM, beside a context c_t
 WEIGHTS = rf"{v('A')} = \operatorname{{softmax}}(e + M)"
 
 
@@ -138,12 +139,13 @@ class Reading(nn.Module):
         raise NotImplementedError
 
 
-def read_formulas(score: str, latex: str, asks: str) -> tuple[Formula, ...]:
+def read_formulas(score: str, latex: str, asks: str, who: str) -> tuple[Formula, ...]:
+    """How a read comes about. asks, who: the state that is the query, in the paper's letters and in words."""
     mask = r"M_{ts} = 0 \text{ if row } t \text{ may read row } s \text{, else } -\infty"
     return (
         Formula("decoder.cross.mask", mask, "which row may read which"),
-        *scores.formulas("decoder.cross", score),
-        Formula("decoder.cross.weights", latex, f"share of each source row; {asks} asks"),
+        *scores.formulas("decoder.cross", score, asks),
+        Formula("decoder.cross.weights", latex, f"share of each source row; {who} asks"),
         Formula("decoder.cross.context", rf"c_t = \sum_s {v('A')}_{{ts}} {v('h')}_s", "the source as this row reads it"),
     )
 

@@ -113,21 +113,20 @@ class Location(nn.Module):
         return self.W(query)[:, : keys.shape[1]]  # nothing is compared: only how many rows there are counts
 
 
-_JOINT = rf"\tanh({q('q')} {p('W')}^{{\top}} + {k('h')}_s {p('U')}^{{\top}})"
-FORMULAS = {
-    "additive": rf"e_s = {p('v')}^{{\top}} {_JOINT}",
-    "concat_tanh": rf"e_s = {p('v')}^{{\top}} {_JOINT}",
-    "dot": rf"e_s = {q('q')} \cdot {k('h')}_s",
-    "general": rf"e_s = {q('q')} \cdot ({k('h')}_s {p('W')}^{{\top}})",
-    "concat_row": rf"e_s = [{q('q')}; {k('h')}_s] {p('W')}^{{\top}}",
-    "location": rf"e_s = ({q('q')} {p('W')}^{{\top}})_s",
-}
-
-
-def formulas(at: str, score: str) -> tuple[Formula, ...]:
-    """How the scores of a read come about; q is the state that asks."""
-    joint = Formula(f"{at}.joint", _JOINT, "query and key in one hidden layer") if score in ("additive", "concat_tanh") else None
-    return (*((joint,) if joint else ()), Formula(f"{at}.scores", FORMULAS[score], "how well the asking state fits a source row"))
+def formulas(at: str, score: str, asks: str) -> tuple[Formula, ...]:
+    """How the scores of a read come about; asks: the state that is the query, in the paper's letters."""
+    query, key = q(asks), rf"{k('h')}_s"
+    joint = rf"\tanh({query} {p('W')}^{{\top}} + {key} {p('U')}^{{\top}})"
+    latex = {
+        "additive": rf"{p('v')}^{{\top}} {joint}",
+        "concat_tanh": rf"{p('v')}^{{\top}} {joint}",
+        "dot": rf"{query} \cdot {key}",
+        "general": rf"{query} \cdot ({key} {p('W')}^{{\top}})",
+        "concat_row": rf"[{query}; {key}] {p('W')}^{{\top}}",
+        "location": rf"({query} {p('W')}^{{\top}})_s",
+    }[score]
+    hidden = (Formula(f"{at}.joint", joint, "query and key in one hidden layer"),) if score in ("additive", "concat_tanh") else ()
+    return (*hidden, Formula(f"{at}.scores", rf"e_{{ts}} = {latex}", "how well the asking state fits a source row"))
 
 
 def make_scorer(score: str, query: int, rows: int, width: int, places: int) -> nn.Module:

@@ -90,6 +90,7 @@ class Tape:
     records: dict[str, Record] = field(default_factory=dict)
     reached: dict[str, Tensor] = field(default_factory=dict)  # see `gradients`; of a loop, one step until they are asked for
     sizes: dict[str, int] = field(default_factory=dict)
+    looped: set[str] = field(default_factory=set)  # paths that were tapped step by step
     room: float = math.inf
     _shapes: dict[str, torch.Size] = field(default_factory=dict)
     _loops: dict[str, dict[int, Record]] = field(default_factory=dict)
@@ -125,6 +126,7 @@ class Tape:
             before = place
             self.records[path] = self._stacked(path, self._loop_axes[path], steps)
         self.records.update(outside[before:])
+        self.looped.update(self._loops)
         for collection in (self._loops, self._loop_axes, self._loop_places):
             collection.clear()
         return self

@@ -132,7 +132,7 @@ def test_luong_global_row_by_hand(score: str, feeding: bool) -> None:
     """Luong, sections 3.1 and 3.3: h_t scores, c_t, h~_t = tanh(W [c_t; h_t]); fed, the step gets [y_(t-1); h~_(t-1)]."""
     model = luong(score=score, input_feeding=feeding)
     out, r = run(model)
-    H, h, attended = (r[n].value for n in ("encoder.annotations", "decoder.layer0.hidden", "decoder.attended"))
+    H, h, attended = (r[n].value for n in ("encoder.annotations", "decoder.layer0.hidden", "decoder.readout.attended"))
     for b, length in enumerate(SOURCE.lengths.tolist()):
         for t in range(int(TARGET.lengths[b])):
             keys = model.read.scorer.keys(H[b : b + 1, :length])

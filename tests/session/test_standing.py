@@ -9,7 +9,7 @@ from app.session.commands import Selector, Step
 from app.session.engine import Engine
 from app.session.events import Event
 from app.session.standing import UNPACKED
-from tests.session.driving import Reader, do, numbers, opened
+from tests.session.driving import Reader, do, moved, numbers, opened
 
 EVERYTHING = tuple(Selector(path="*", side=side, index={"b": b}, dtype="f32") for b in (0, 1) for side in ("value", "unedited"))
 REQUESTS = [{"source": ["the", "cat", "sleeps"], "target": ["le"]}, {"source": ["thank", "you"], "target": ["le", "chat", "le"]}]
@@ -90,3 +90,23 @@ def test_a_batch_comes_with_its_gold_alignment() -> None:
     do(engine, Step(unit="stage"))
     train = engine.moved(()).train
     assert train is not None and train.gold == (((0, 0), (1, 0)), ())
+
+
+@pytest.mark.parametrize(
+    ("architecture", "order"),
+    [
+        (
+            "bahdanau",
+            ("decoder", "decoder.cross", "decoder.layer0", "decoder.readout", "logits"),
+        ),  # s_(t-1) asks, then s_t is made
+        ("luong", ("decoder", "decoder.layer0", "decoder.cross", "decoder.readout", "logits")),  # h_t is made, then it asks
+    ],
+)
+def test_operations_stand_in_the_order_of_the_paper(architecture: str, order: tuple[str, ...]) -> None:
+    engine = opened(architecture, seed=3)
+    decoded = moved(do(engine, Step()))
+    assert [stage.ops for stage in decoded.stages if stage.ops] == [order]
+    trained = opened(architecture, phase="train", seed=3)
+    do(trained, Step(unit="stage"))
+    forward = {stage.name: stage.ops for stage in moved(do(trained, Step(unit="stage"))).stages}["forward"]
+    assert tuple(op for op in forward if not op.startswith("encoder")) == order

@@ -286,7 +286,8 @@ export class Pane {
 /** What rows and columns are called. @param {World} world @param {any} info @param {[number, number]} size */
 function names(world, info, [tall, wide]) {
   const [queries, keys] = [read.rows(world, info.query), read.rows(world, info.key)];
-  const next = info.query === "t" ? read.choice(read.requestView(world)) : null;
+  const chosen = queries.at(-1)?.state === "unknown"; // and has its name already
+  const next = info.query === "t" && !chosen ? read.choice(read.requestView(world)) : null;
   const query = (/** @type {number} */ i) => (queries[i] ? shown(queries[i].token) : i === queries.length && next ? `${shown(next.token)}?` : "·");
   return { rows: Array.from({ length: tall }, (_, i) => query(i)), columns: Array.from({ length: wide }, (_, i) => (keys[i] ? shown(keys[i].token) : "·")) };
 }

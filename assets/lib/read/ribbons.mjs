@@ -23,7 +23,7 @@ export function places(world, owner, view = read.requestView(world)) {
   const list = view ? (view[owner === "s" ? "source" : "target"] ?? []) : read.rows(world, owner);
   const rows = list.map((/** @type {read.Row} */ row) => ({ kind: kindOf(row), token: shown(row.token), id: row.id, text: row.text, would: row.would ?? null }));
   if (owner === "s" || !view || view.finished) return rows;
-  const lead = read.choice(view);
+  const lead = rows.at(-1)?.kind === "next" ? null : read.choice(view); // what is chosen and not read stands in its place already
   const later = { kind: "unknown", token: "", id: -1, text: null, would: null };
   return lead ? [...rows, { kind: "next", token: shown(lead.token), id: lead.id, text: null, would: null }, later] : [...rows, later];
 }

@@ -9,6 +9,7 @@ import { labelOf } from "./fields.mjs";
 /** @typedef {import("../types").World} World */
 /** @typedef {{title: string, act: "trained" | "shipped" | "before"}} Way back: choose the trained ones; the shipped variant with them; the moment before
  * the first update */
+/** @typedef {{at_least?: number, at_most?: number}} Bounds */
 /** @typedef {{task: string, config: Record<string, any>}} Checkpoint @typedef {import("./fields.mjs").Description} Description */
 
 /** What is loaded, and either the way back to what was shipped or what one should know of it.
@@ -36,24 +37,36 @@ function whatIsLoaded(world, checkpoints, fields) {
 }
 
 /** @param {Record<string, any>} source of trained weights @returns {string} */
-function trained({ steps, loss, metrics = {} }) {
+function trained({ steps, loss, metrics = {}, required = {} }) {
   const how = [steps !== undefined && counted(steps, "{0} update", "{0} updates"), loss !== undefined && msg`loss ${Number(loss).toPrecision(2)}`];
   const said = how.filter(Boolean).join(", ");
-  return [said ? msg`Trained: ${said}.` : msg`Trained.`, reached(metrics)].filter(Boolean).join(" ");
+  return [said ? msg`Trained: ${said}.` : msg`Trained.`, reached(metrics, required)].filter(Boolean).join(" ");
 }
 
-/** What it reached on examples that it was not trained on, of what is measured for its task. @param {Record<string, any>} metrics @returns {string} */
-function reached({ exact, exact_by_clauses: clauses, alignment, accuracy, hop_cosine: alike, closers }) {
-  const share = (/** @type {number} */ x) => figure(x, 2);
+/** What it reached on examples that it was not trained on, of what is measured for its task, and in brackets what it had to reach.
+ * @param {Record<string, any>} metrics @param {Record<string, Bounds>} required by the dotted name of a metric @returns {string} */
+function reached({ exact, exact_by_clauses: clauses, alignment, accuracy, hop_cosine: alike, closers, phone_error_rate: phones, validation_loss: loss }, required) {
   const parts = [
-    clauses ? msg`exact ${[1, 2, 3].map((n) => share(clauses[n])).join(", ")} for 1, 2, 3 clauses` : exact !== undefined && msg`exact ${share(exact)}`,
-    alignment && msg`alignment ${share(alignment.share)}`,
-    accuracy !== undefined && msg`right ${share(accuracy)}`,
-    alike !== undefined && msg`cosine of two hops ${share(alike)}`,
-    closers && msg`closing brackets ${share(closers.right)}`,
+    exact !== undefined && (!clauses || required.exact) && msg`exact ${share(exact)}` + bounds(required.exact),
+    clauses && msg`exact ${[1, 2, 3].map((n) => share(clauses[n]) + bounds(required[`exact_by_clauses.${n}`])).join(", ")} for 1, 2, 3 clauses`,
+    alignment && msg`alignment ${share(alignment.share)}` + bounds(required["alignment.share"]),
+    phones !== undefined && msg`wrong sounds ${share(phones)}` + bounds(required.phone_error_rate),
+    accuracy !== undefined && msg`right ${share(accuracy)}` + bounds(required.accuracy),
+    alike !== undefined && msg`cosine of two hops ${share(alike)}` + bounds(required.hop_cosine),
+    closers && msg`closing brackets ${share(closers.right)}` + bounds(required["closers.right"]),
+    required.validation_loss && msg`loss ${share(loss)}` + bounds(required.validation_loss),
   ].filter(Boolean).join("; ");
-  return parts && msg`Held out: ${parts}.`;
+  return parts && (Object.keys(required).length ? msg`Held out (required): ${parts}.` : msg`Held out: ${parts}.`);
 }
+
+/** @param {number} x */
+const share = (x) => figure(x, 2);
+
+/** @param {Bounds | undefined} bounds on a metric @returns {string} behind its number */
+const bounds = ({ at_least: low, at_most: high } = {}) => {
+  const said = [low !== undefined && `≥\u00a0${share(low)}`, high !== undefined && `≤\u00a0${share(high)}`].filter(Boolean);
+  return said.length ? ` (${said.join(", ")})` : "";
+};
 
 /** What limits it, or what was put in the place of parts that were there while it learned, in the words of the set-up. @param {Record<string, any>} source @param {Description[]} fields @returns {string} */
 function exchanged({ exchanged = {}, note = "" }, fields) {

@@ -25,6 +25,16 @@ test("parts that were exchanged are said in the words of the set-up", () => {
   assert.equal(weightsWords(world({ source }), shipped, fields).note, "It learned with other parts (Normalisation: RMSNorm for LayerNorm, Divide by √d: off for on).");
 });
 
+test("what they had to reach stands beside what they reached", () => {
+  const said = (metrics, required) => weightsWords(world({ source: { metrics, required } }), shipped).said;
+  assert.equal(
+    said({ exact: 0.98, exact_by_clauses: { 1: 1, 2: 0.5, 3: 0.25 }, alignment: { share: 0.9 } }, { exact: { at_least: 0.97 }, "exact_by_clauses.3": { at_most: 0.5 }, "alignment.share": { at_least: 0.88 } }),
+    "Trained. Held out (required): exact 0.98 (≥\u00a00.97); exact 1.00, 0.50, 0.25 (≤\u00a00.50) for 1, 2, 3 clauses; alignment 0.90 (≥\u00a00.88).",
+  );
+  assert.equal(said({ validation_loss: 2.04 }, { validation_loss: { at_most: 2.2 } }), "Trained. Held out (required): loss 2.04 (≤\u00a02.20).");
+  assert.equal(said({ validation_loss: 2.04 }, {}), "Trained.");
+});
+
 test("random weights offer the way to the trained ones, by themselves or with their variant", () => {
   const random = (more) => weightsWords(world({ kind: "random", source: { seed: 7 }, ...more }), shipped);
   assert.deepEqual([random({}).said, random({}).way?.act], ["Random, drawn from seed 7.", "trained"]);
