@@ -189,8 +189,9 @@ def kept_states(path: str, names: Sequence[str], states: Sequence[States]) -> di
 def formulas(
     at: str, kind: CellKind, row: str = "t", x: str = "x_t", before: str = "", state: str = "h", cell: str = "c"
 ) -> tuple[Formula, ...]:
-    """How one recurrence's gates and states come about. row: its number; x: what a layer is given; before: the row before; state, cell:
-    the paper's letters for them (where c is a context, an LSTM's cell needs another)."""
+    """How one recurrence's gates and states come about. row: its number; x: what a layer is given; before: the row before.
+
+    state, cell: the paper's letters for them; beside a context c an LSTM's cell needs another."""
     past = before or f"{row}-1"
     last = f"{state}_{{{past}}}"
     both = rf"{x} {p('W')}^{{\top}} + {last} {p('U')}^{{\top}} + {p('b')}"
