@@ -8,7 +8,7 @@ gives it every known row and an empty cache. Sources: 000 0x0B.4-0x0B.6.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -229,39 +229,6 @@ class Reading:
         ms = (time.perf_counter() - began) * 1e3
         whole = all(s == 0 for s in starts)
         return Call(stage, tape.finish(), starts, tuple(target.lengths.tolist()), ms, whole, tuple(self.requests)), outputs
-
-
-MOST_TILES = 32  # of a read that is told tile by tile; more of them are one operation
-
-
-def ops(tape: Tape, paths: Iterable[str] | None = None) -> tuple[str, ...]:
-    """The scopes that recorded something, in order: "decoder.layer0.self", ... What runs tile by tile is one operation a tile,
-    before the read that they make: "decoder.layer0.self.tile.0", ... paths: of these alone, in an order of their own.
-
-    A scope that works inside a loop stands where it does so: a mask that is laid out before the loop reads nothing yet."""
-    found = _in_order(tape, tuple(tape.records if paths is None else paths))
-    tiles = {scope(p): r.value.shape[r.axes.index(a)] for p, r in tape.records.items() for a in r.axes if a in ("i", "j")}
-    tiles = {own: count for own, count in tiles.items() if count <= MOST_TILES}
-    if not tiles:
-        return found
-    inside = {own.rpartition(".")[0]: [f"{own}.{i}" for i in range(count)] for own, count in tiles.items()}
-    backward = paths is not None
-    ordered = ([o, *reversed(inside.get(o, []))] if backward else [*inside.get(o, []), o] for o in found if o not in tiles)
-    return tuple(o for some in ordered for o in some)
-
-
-def _in_order(tape: Tape, paths: Sequence[str]) -> tuple[str, ...]:
-    """Scopes by their first path, of those with paths inside a loop by the first of these."""
-    places: dict[str, tuple[bool, int]] = {}
-    for place, path in enumerate(paths):
-        own, outside = scope(path), path not in tape.looped
-        places[own] = min(places.get(own, (True, place)), (outside, place))
-    return tuple(sorted(places, key=lambda own: places[own][1]))
-
-
-def scope(path: str) -> str:
-    """The operation that a tap belongs to."""
-    return path.rpartition(".")[0] or path
 
 
 def listening(

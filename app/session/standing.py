@@ -12,7 +12,8 @@ from app.session import checks, policy, trace
 from app.session.beam import Search, scenario_of
 from app.session.events import Analysis, Check
 from app.session.lineage import BUILD, Learner, Snapshot, Snapshots
-from app.session.reading import Call, Reading, ops
+from app.session.operations import ops
+from app.session.reading import Call, Reading
 from app.session.scenario import Scenario
 from app.session.shown import StageTime
 from app.session.timeline import Moment, Place, Timeline, Turn, Written

@@ -21,7 +21,8 @@ from app.session.events import Refused
 from app.session.feeding import fed
 from app.session.leak import as_it_writes
 from app.session.lineage import Learner
-from app.session.reading import listening, ops
+from app.session.operations import ops
+from app.session.reading import listening
 from app.session.scenario import Scenario
 from app.session.shown import StageTime
 from app.session.timeline import STAGES, Place
