@@ -1,11 +1,13 @@
 // @ts-check
-/** Frames in time: what was heard, above; below, for each frame, how probable each label is, the best path, and what it says. One frame is
- * looked at: how much it reads of each other one stands between the two. */
+/** Frames in time: what was heard, above; below, for each frame, how probable each label is, the best path, and how it becomes a text. One
+ * frame is looked at: what it reads of each other one runs between the two, beside the frames that a convolution sees. */
 
-import { css, fit, font, ramp, toCss } from "../lib/canvas.mjs";
+import { css, fit, font, ramp, ribbon, toCss } from "../lib/canvas.mjs";
 import { h, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
-import { bestPath, runs, softmax, spoken } from "../lib/picture/labels.mjs";
+import { COLLAPSE, drawCollapse } from "../lib/picture/collapse.mjs";
+import { headSelector, labelNames as labels, logsOf } from "../lib/picture/heads.mjs";
+import { bestPath, named, runs, spoken } from "../lib/picture/labels.mjs";
 import { isLabelled, picture } from "../lib/picture/source.mjs";
 import * as read from "../lib/reads.mjs";
 import { percent, probability } from "../lib/words.mjs";
@@ -15,8 +17,8 @@ import { percent, probability } from "../lib/words.mjs";
 
 /** @type {WeakMap<HTMLElement, Held>} */
 const held = new WeakMap();
-/** Room for the names of labels and for what the path says, px; the least that so many frames have. */
-const [NAMES, SAYS, LEAST] = [54, 18, 40];
+/** Room for the names at the left, px; the least that so many frames have. */
+const [NAMES, LEAST] = [66, 40];
 /** Lines lower than this have no room for all their names, px. */
 const TIGHT = 8.5;
 
@@ -27,7 +29,7 @@ export default {
   slot: "read",
   phases: ["prefill"],
   applies: isLabelled,
-  wants: (world) => [...read.readSelectors(world).slice(0, 1), { path: "logits", index: { b: read.request(world) }, dtype: "f32" }],
+  wants: (world) => [...read.readSelectors(world).slice(0, 1), headSelector(world)],
 
   mount(element, context) {
     const canvas = h("canvas", { class: "looks", tabindex: 0, role: "img" });
@@ -46,9 +48,9 @@ export default {
   draw(element, world) {
     const mine = /** @type {Held} */ (held.get(element));
     mine.world = world;
-    const line = sentence(world, shown(world));
-    text(mine.said, line);
-    set(mine.canvas, "aria-label", `${line} ${msg`Left and right choose a frame, Enter locks it.`}`);
+    const [frame, whole] = sentences(world, shown(world));
+    text(mine.said, frame || whole);
+    set(mine.canvas, "aria-label", `${frame} ${whole} ${msg`Left and right choose a frame, Enter locks it.`}`.trim());
     return () => paint(mine);
   },
 
@@ -59,24 +61,15 @@ export default {
   },
 };
 
-/** @param {World} world @returns {string[]} */
-const labels = (world) => world.opened?.vocabulary.target ?? [];
-
 /** How probable each label is at each real frame; none before it is computed. @param {World} world @returns {number[][]} */
-function chances(world) {
-  const found = world.values("frames", 1)[0];
-  if (!found || read.before(world, "logits")) return [];
-  const [count, cells] = [labels(world).length, read.cells(found, read.request(world), 0)];
-  const rows = read.rows(world, "s").map((row, t) => (read.known(row) ? Array.from({ length: count }, (_, v) => cells(t, v)) : null));
-  return rows.flatMap((row) => (row && !row.some(Number.isNaN) ? [softmax(row)] : []));
-}
+const chances = (world) => logsOf(world, "frames", 1).map((row) => row.map(Math.exp));
 
 /** @param {number} width @param {number} height @param {number} frames @param {number} names @returns {Layout} */
 function layout(width, height, frames, names) {
   const cell = Math.min(24, (width - NAMES - 2) / Math.max(LEAST, frames));
-  const strip = Math.round((height - SAYS) * 0.3);
-  const reads = Math.max(10, Math.round((height - SAYS) * 0.11));
-  return { left: NAMES, cell, strip, reads, top: strip + reads + 4, line: (height - SAYS - strip - reads - 4) / Math.max(1, names) };
+  const room = height - COLLAPSE;
+  const strip = Math.round(room * 0.27), reads = Math.max(16, Math.round(room * 0.17));
+  return { left: NAMES, cell, strip, reads, top: strip + reads + 4, line: (room - strip - reads - 8) / Math.max(1, names) };
 }
 
 /** The frame that is looked at: pointed at, or locked, or the newest. @param {World} world */
@@ -92,7 +85,9 @@ function paint({ canvas, world }) {
   drawHeard(g, geo, heard);
   drawReads(g, geo, world);
   drawLabels(g, geo, world, names);
-  drawPath(g, geo, chances(world), names, height);
+  const path = bestPath(chances(world));
+  drawPath(g, geo, path, names);
+  drawCollapse(g, { ...geo, top: height - COLLAPSE }, path, names);
   drawFrame(g, geo, shown(world), height);
 }
 
@@ -105,18 +100,36 @@ function drawHeard(g, { left, cell, strip }, heard) {
   outline(g, left, 0, heard[0].length * cell, strip);
 }
 
-/** How much the frame reads of each. @param {CanvasRenderingContext2D} g @param {Layout} geo @param {World} world */
+/** What the frame reads of each, and the frames that a convolution sees beside it. @param {CanvasRenderingContext2D} g @param {Layout} geo @param {World} world */
 function drawReads(g, { left, cell, strip, reads }, world) {
   const row = shown(world);
   const weight = read.readCells(world, "frames");
-  const rows = read.rows(world, "s");
-  const all = rows.map((_, t) => (row < 0 ? NaN : weight(row, t)));
-  const most = Math.max(...all.filter((v) => !Number.isNaN(v)), 0);
+  const x = (/** @type {number} */ t) => left + (t + 0.5) * cell;
   side(g, msg`reads`, left, strip + 3 + reads / 2);
-  if (!most) return;
-  g.fillStyle = css("--v-fill");
-  all.forEach((v, t) => v > 0 && g.fillRect(left + t * cell + 0.5, strip + 2 + reads * (1 - v / most), cell - 1, (reads * v) / most));
+  if (row < 0) return;
+  read.rows(world, "s").forEach((_, t) => {
+    const w = weight(row, t);
+    if (w > 0.004) ribbon(g, x(t), strip + 1, x(row), strip + reads + 3, Math.max(0.8, w * Math.min(16, cell)), css("--v-fill"));
+  });
+  const kernel = seenBeside(world), rows = read.rows(world, "s").filter(read.known).length;
+  if (!kernel) return;
+  const [from, to] = [Math.max(0, row - (kernel >> 1)), Math.min(rows - 1, row + (kernel >> 1))];
+  [g.strokeStyle, g.lineWidth] = [css("--ink"), 1.5];
+  g.beginPath();
+  g.moveTo(left + from * cell + 1, strip + 8);
+  g.lineTo(left + from * cell + 1, strip + 4);
+  g.lineTo(left + (to + 1) * cell - 1, strip + 4);
+  g.lineTo(left + (to + 1) * cell - 1, strip + 8);
+  g.stroke();
+  const right = left + (to + 1) * cell + 5, name = msg`conv ${kernel}`;
+  font(g, 560, 10.5);
+  const fits = right + g.measureText(name).width < left + Math.max(rows, LEAST) * cell;
+  [g.fillStyle, g.textAlign, g.textBaseline] = [css("--ink-2"), fits ? "left" : "right", "middle"];
+  g.fillText(name, fits ? right : left + from * cell - 5, strip + 7);
 }
+
+/** How many frames a convolution of this model sees, or 0. @param {World} world @returns {number} */
+const seenBeside = (world) => world.opened?.scenario.config.kernel ?? 0;
 
 /** @param {CanvasRenderingContext2D} g @param {Layout} geo @param {World} world @param {string[]} names */
 function drawLabels(g, { left, cell, top, line }, world, names) {
@@ -140,9 +153,8 @@ function drawLabels(g, { left, cell, top, line }, world, names) {
 /** Blank stands below the labels. @param {number} label @param {string[]} names */
 const order = (label, names) => (label ? label - 1 : names.length - 1);
 
-/** The best path, and what is left of it. @param {CanvasRenderingContext2D} g @param {Layout} geo @param {number[][]} all @param {string[]} names @param {number} height */
-function drawPath(g, { left, cell, top, line }, all, names, height) {
-  const path = bestPath(all);
+/** @param {CanvasRenderingContext2D} g @param {Layout} geo @param {number[]} path @param {string[]} names */
+function drawPath(g, { left, cell, top, line }, path, names) {
   const y = (/** @type {number} */ label) => top + (order(label, names) + 0.5) * line;
   const trace = () => {
     g.beginPath();
@@ -154,23 +166,13 @@ function drawPath(g, { left, cell, top, line }, all, names, height) {
   trace();
   [g.strokeStyle, g.lineWidth] = [css("--d-fill"), 1.8];
   trace();
-  for (const { label, from, to } of spoken(path)) {
-    const [x, w] = [left + from * cell, Math.max(cell * (to - from + 1), 14)];
-    const middle = left + ((from + to + 1) / 2) * cell;
-    g.fillStyle = css("--d-wash");
-    g.fillRect(Math.min(x, middle - w / 2), height - SAYS + 3, w, SAYS - 4);
-    font(g, 680, 11.5, true);
-    [g.fillStyle, g.textAlign, g.textBaseline] = [css("--d"), "center", "middle"];
-    g.fillText(names[label], middle, height - SAYS / 2 + 1);
-  }
-  side(g, msg`says`, left, height - SAYS / 2 + 1);
 }
 
 /** @param {CanvasRenderingContext2D} g @param {Layout} geo @param {number} frame @param {number} height */
 function drawFrame(g, { left, cell }, frame, height) {
   if (frame < 0) return;
   [g.strokeStyle, g.lineWidth] = [css("--ink"), 1.6];
-  g.strokeRect(left + frame * cell, 0.8, cell, height - SAYS - 0.8);
+  g.strokeRect(left + frame * cell, 0.8, cell, height - COLLAPSE - 2);
 }
 
 /** @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} w @param {number} h @param {string} color */
@@ -192,28 +194,26 @@ function side(g, said, left, y) {
   g.fillText(said, left - 6, y);
 }
 
-/** @param {World} world @param {number} frame */
-function sentence(world, frame) {
+/** Of one frame, and of the whole path. @param {World} world @param {number} frame @returns {[string, string]} */
+function sentences(world, frame) {
   const [names, all] = [labels(world), chances(world)];
-  if (!all.length) return msg`The frames are not read yet.`;
+  if (!all.length) return ["", msg`The frames are not read yet.`];
   const path = bestPath(all);
-  const word = spoken(path).map((s) => names[s.label]).join("");
-  const whole = msg`The best path says ${word || "∅"}: ${runs(path, names)}.`;
+  const whole = msg`The best path says ${spoken(path).map((s) => names[s.label]).join("") || "∅"}: ${runs(path, names)}.`;
   const row = all[frame];
-  if (!row) return whole;
+  if (!row) return ["", whole];
   const [best, next] = row.map((v, i) => /** @type {[number, number]} */ ([v, i])).sort((a, b) => b[0] - a[0]);
-  const name = (/** @type {number} */ i) => (i ? names[i] : "∅");
-  return `${msg`Frame ${frame}: ${name(best[1])} ${probability(best[0])}, then ${name(next[1])} ${probability(next[0])}.`} ${farRead(world, frame)}${whole}`;
+  return [`${msg`Frame ${frame}: ${named(best[1], names)} ${probability(best[0])}, then ${named(next[1], names)} ${probability(next[0])}.`} ${farRead(world, frame)}`.trim(), whole];
 }
 
 /** How much a frame reads beyond what the convolution of its layer sees. @param {World} world @param {number} frame */
 function farRead(world, frame) {
-  const kernel = world.opened?.scenario.config.kernel;
+  const kernel = seenBeside(world);
   const weight = read.readCells(world, "frames");
   const all = read.rows(world, "s").map((_, t) => weight(frame, t));
   if (!kernel || all.some((v, t) => Number.isNaN(v) && read.known(read.rows(world, "s")[t]))) return "";
   const far = all.reduce((sum, v, t) => sum + (v > 0 && Math.abs(t - frame) > kernel >> 1 ? v : 0), 0);
-  return `${msg`${percent(far)} of its read lies outside the ${kernel} frames of its convolution.`} `;
+  return `${msg`${percent(far)} of its read lies outside the ${kernel} frames of its convolution.`}`;
 }
 
 /** @param {Held} mine @param {PointerEvent} e */
@@ -248,5 +248,5 @@ function key(mine, e) {
   const count = read.rows(mine.world, "s").filter(read.known).length;
   const next = Math.max(0, Math.min(count - 1, now + by));
   hover(mine, next);
-  mine.context.say(sentence(mine.world, next));
+  mine.context.say(sentences(mine.world, next)[0]);
 }

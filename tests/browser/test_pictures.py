@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from torch.nn.functional import ctc_loss
 
 from tests.browser.conftest import Window
-from tests.browser.test_states import choose, table
+from tests.browser.test_states import choose, recorded, table
 
 pytestmark = pytest.mark.browser
 
@@ -80,9 +82,18 @@ def test_labels_stand_over_frames_and_an_empty_strip_is_read(window: Window) -> 
     shown = table(window, "frames")
     assert len(shown["rows"]) == len(window.world("opened.scenario.requests[0].features"))
     assert all(sum(row[2:]) == pytest.approx(1, abs=1e-4) for row in shown["rows"])
-    assert "The best path says" in page.locator("#view-frames .looks-said").inner_text()
+    assert page.locator("#view-frames .looks-said").inner_text().startswith("Frame ")
+    window.until("lookback.store.valuesOf('inspector_paths', 0).length === 1")
+    spelt = page.locator("#view-inspector_paths h2 b").inner_text()
+    total = next(row for row in table(window, "inspector_paths")["rows"] if row[0] == "all paths")
+    scores, names = torch.tensor(recorded(window, 1, "logits")), window.world("opened.vocabulary.target")
+    wanted = torch.tensor([[names.index(label) for label in spelt]])
+    loss = ctc_loss(
+        scores.log_softmax(-1)[:, None], wanted, torch.tensor([len(scores)]), torch.tensor([len(spelt)]), reduction="sum"
+    )
+    assert total[1] == pytest.approx(-float(loss), abs=1e-5), "as torch sums the same paths"
     page.locator(".drawing-tools").get_by_role("button", name="Clear").click()
     window.settled()
     assert not any(map(any, window.world("opened.scenario.requests[0].features"))), "silence, as long as before"
     window.step()
-    assert "The best path says" in page.locator("#view-frames .looks-said").inner_text()
+    assert "The best path says" in str(page.locator("#view-frames canvas.looks").get_attribute("aria-label"))

@@ -2,35 +2,27 @@
 /** Labels over time, as CTC has them: a distribution for each frame, the best path through them, and what is left when repetitions and
  * blanks are dropped. Pure. */
 
-/** softmax of one row of scores; a number that is not known makes all unknown. @param {number[]} scores @returns {number[]} */
-export function softmax(scores) {
-  const most = Math.max(...scores);
-  const all = scores.map((z) => Math.exp(z - most));
-  const sum = all.reduce((a, b) => a + b, 0);
-  return all.map((v) => v / sum);
-}
-
 /** The most probable label of each frame. @param {number[][]} chances @returns {number[]} */
 export const bestPath = (chances) => chances.map((row) => row.reduce((best, v, i) => (v > row[best] ? i : best), 0));
 
-/** What a path says, each label with the frames that it holds. Label 0 is blank.
- * @param {number[]} path @returns {{label: number, from: number, to: number}[]} from and to: first and last frame */
-export function spoken(path) {
-  /** @type {{label: number, from: number, to: number}[]} */
-  const said = [];
+/** @typedef {{label: number, from: number, to: number}} Run from and to: first and last frame */
+
+/** A path with its repeats merged: each label or blank with the frames that it holds. @param {number[]} path @returns {Run[]} */
+export function held(path) {
+  /** @type {Run[]} */
+  const found = [];
   path.forEach((label, t) => {
-    if (label && t && path[t - 1] === label) said[said.length - 1].to = t;
-    else if (label) said.push({ label, from: t, to: t });
+    if (t && path[t - 1] === label) found[found.length - 1].to = t;
+    else found.push({ label, from: t, to: t });
   });
-  return said;
+  return found;
 }
 
+/** What a path says: its runs without blanks. Label 0 is blank. @param {number[]} path @returns {Run[]} */
+export const spoken = (path) => held(path).filter((run) => run.label);
+
+/** A label's name. @param {number} label @param {string[]} names */
+export const named = (label, names) => (label ? names[label] : "∅");
+
 /** A path in short: "∅×7 c×7 ∅". @param {number[]} path @param {string[]} names @returns {string} */
-export function runs(path, names) {
-  const parts = /** @type {[number, number][]} */ ([]);
-  for (const label of path) {
-    if (parts.length && parts[parts.length - 1][0] === label) parts[parts.length - 1][1]++;
-    else parts.push([label, 1]);
-  }
-  return parts.map(([label, n]) => `${label ? names[label] : "∅"}${n > 1 ? `×${n}` : ""}`).join(" ");
-}
+export const runs = (path, names) => held(path).map(({ label, from, to }) => `${named(label, names)}${to > from ? `×${to - from + 1}` : ""}`).join(" ");
