@@ -25,6 +25,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import Tensor, nn
 
+from models.parts.carrying import Carry
 from models.parts.formulas import Formula
 from models.parts.tap import Tap
 from models.parts.visibility import Visibility
@@ -229,6 +230,7 @@ class Spec:
     source_shape: `(config, rows given, their width) -> rows that the model has of a source`, as `(rows,)` or, for an image's
     places, `(y, x)`.
     rows_of: `(config) -> how many rows an owner has that is neither source nor target` ("r": hops).
+    carries: `(config) -> states that are linear in what rows wrote`, so that what is left of each row can be told.
     limits: `(config) -> what one should know of weights learned in this variant`, for people: what keeps it from learning its
     task wholly; "": nothing.
     """
@@ -251,4 +253,5 @@ class Spec:
     formulas: Callable[[Any], tuple[Formula, ...]] = lambda config: ()
     source_shape: Callable[[Any, int, int], tuple[int, ...]] = lambda config, rows, width: (rows,)
     rows_of: Callable[[Any], Mapping[str, int]] = lambda config: {}
+    carries: Callable[[Any], tuple[Carry, ...]] = lambda config: ()
     limits: Callable[[Any], str] = lambda config: ""

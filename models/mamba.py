@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import Capabilities, Inputs, Outputs, Rows, Spec
+from models.parts.carrying import Carry, Factor
 from models.parts.formulas import Formula, k, linear, p, q, v
 from models.parts.scan import loop, scan
 from models.parts.settings import setting
@@ -32,6 +33,9 @@ from models.parts.tap import Tap
 
 KERNEL = "what a row l rows back adds, whatever it holds (A by zero-order hold, B by Euler: not the rule of S4)"
 STEPS = (1e-3, 1e-1)  # Δ begins between these (section 3.6)
+
+MADE = (Factor("step"), Factor("content"), Factor("write_at"))
+CARRY = Carry("layer*", "state", Factor("kept"), (Factor("written"),), MADE, read="read")
 
 
 @dataclass(frozen=True)
@@ -260,4 +264,5 @@ SPEC = Spec(
     layers=lambda config: config.layers,
     capabilities=Capabilities(largest_rows=512),
     formulas=_formulas,
+    carries=lambda config: (CARRY,),
 )

@@ -58,8 +58,7 @@ class RecurrentLanguageModel(nn.Module):
         super().__init__()
         self.config = config
         self.token = nn.Embedding(vocabulary, config.d_token)
-        kind = CellKind(config.cell, config.update, config.reset)
-        self.recurrence = Recurrence(kind, config.d_token, config.width, config.layers, "t")
+        self.recurrence = Recurrence(_kind(config), config.d_token, config.width, config.layers, "t")
         self.head = nn.Linear(config.width, vocabulary)
 
     def initial_state(self, batch: int) -> RecurrentState:
@@ -75,11 +74,14 @@ class RecurrentLanguageModel(nn.Module):
         return Outputs("next_token", logits), replace(state, lengths=state.lengths + target.lengths, layers=layers)
 
 
+def _kind(config: Config) -> CellKind:
+    return CellKind(config.cell, config.update, config.reset)
+
+
 def _formulas(config: Config) -> tuple[Formula, ...]:
-    kind = CellKind(config.cell, config.update, config.reset)
     return (
         Formula("token", rf"x_t = {p('E')}[id_t]", "the token’s learned vector"),
-        *cells.formulas("recurrence.layer*", kind),
+        *cells.formulas("recurrence.layer*", _kind(config)),
         Formula("logits", rf"\ell_t = h_t {p('W')}^{{\top}} + {p('b')}", "one score for each word that may come next"),
     )
 
@@ -103,4 +105,5 @@ SPEC = Spec(
     layers=lambda config: config.layers,
     capabilities=Capabilities(largest_rows=512),
     formulas=_formulas,
+    carries=lambda config: cells.carries("recurrence.layer*", _kind(config)),
 )

@@ -28,6 +28,7 @@ from torch.nn import functional as F
 
 from models import Capabilities, Inputs, Outputs, Rows, Spec
 from models.parts import hippo, low_rank
+from models.parts.carrying import Carry, Factor
 from models.parts.formulas import Formula, layer_norm, linear, p
 from models.parts.linear_system import System, convolution, recurrence
 from models.parts.settings import setting
@@ -237,6 +238,11 @@ def _read(config: Config) -> str:
     return rf"y_t = \textstyle\sum_l K_l u_{{t-l}} + {p('D')} u_t"
 
 
+def _carries(config: Config) -> tuple[Carry, ...]:
+    written = (Factor("written"), Factor("input"))
+    return (Carry("layer*", "state", Factor("kept"), written, pairs=config.form == "s4d", read="read"),)
+
+
 def _check(config: Config) -> list[tuple[str, Any, str]]:
     wrong: list[tuple[str, Any, str]] = []
     if config.state % 2:
@@ -275,6 +281,7 @@ SPEC = Spec(
     check=_check,
     capabilities=Capabilities(largest_rows=512),
     formulas=_formulas,
+    carries=_carries,
 )
 CLASSIFIER = replace(
     SPEC,

@@ -22,6 +22,7 @@ from app.session.scenario import Scenario
 from app.session.updating import Update
 from models.parts.tap import Tape
 
+SHARES = "Σ of what is left = state"
 TOLERANCE = 1e-5
 NO_LEAK = "no future leak"
 BAND = "as a band = as a masked matrix"
@@ -95,6 +96,8 @@ def _band(scenario: Scenario) -> Iterator[Check]:
 
 
 def _alone(scenario: Scenario) -> Iterator[Check]:
+    if given.spec_of(scenario).carries(given.config_of(scenario)):
+        yield Check("state_shares", SHARES, "pending", "", "measured")
     if "schedule" in scenario.config:
         yield Check("schedules", "both schedules agree", "pending", "", "measured")
     if len(scenario.requests) > 1:

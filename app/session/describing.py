@@ -72,7 +72,8 @@ def schema(tape: Tape, model: nn.Module, scenario: Scenario, reached: Mapping[st
     found = (*_recorded(tape), *_parameters(model))
     told = Formulas([f for f in declared(scenario) if any(fnmatchcase(t.path, f.path) for t in found)])
     taps = [replace(t, formula=told.index(t.path), reached=reached.get(t.path, -1)) for t in found]
-    return Schema(tuple(taps), told.infos, same(model))
+    carries = given.spec_of(scenario).carries(given.config_of(scenario))
+    return Schema(tuple(taps), told.infos, same(model), carries)
 
 
 def same(model: nn.Module) -> tuple[tuple[str, str], ...]:

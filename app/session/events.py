@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from app.session.shown import BeamView, Gold, Node, Piece, RequestView, StageTime, TrainView
 from models import OwnerLetter, Phase
+from models.parts.carrying import Carry
 
 
 @dataclass(frozen=True)
@@ -100,11 +101,13 @@ class Schema:
     """The taps of the model that was built. Sent when it is, and to whoever joins.
 
     same: parameters that are one object (000 0x0A.2): a further name, and the name under which it stands among the taps.
+    carries: states of which what is left of each row's write can be told (`models/parts/carrying.py`).
     """
 
     taps: tuple[TapInfo, ...]
     formulas: tuple[FormulaInfo, ...] = ()
     same: tuple[tuple[str, str], ...] = ()
+    carries: tuple[Carry, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ const methods = () => ({
   cached_equals_full: msg`Each decision is made a second time from all known rows with an empty cache. The largest difference of any logit is printed.`,
   no_future_leak: msg`Each known token but the first is replaced in turn, and all rows are computed anew. No logit of an earlier row may move at all. (A later token is changed; no gradient is used.)`,
   schedules: msg`All known rows run again in each schedule that the model has, with the same weights, edits left out. The largest difference of any logit is printed.`,
+  state_shares: msg`Of each row’s write what later rows left of it is worked out from the recorded gates, in every layer of every request. The sum over all rows is compared with the state that the model kept; the difference is a share of its largest number.`,
   batch_equals_alone: msg`Each request is read again by itself, from its prompt to its newest row, edits left out. The largest difference of any logit is printed.`,
   normaliser: msg`Of the softmax over all keys, what the mask leaves of each row is added up. What is missing to 1 went to keys that may not be read.`,
   symmetric: msg`Where one matrix makes queries and keys, every score is compared with the one across the diagonal, before the mask.`,

@@ -4,10 +4,11 @@
 
 import * as draw from "../lib/canvas.mjs";
 import { h, hide, list, set, text } from "../lib/dom.mjs";
-import { msg } from "../lib/language.mjs";
+import { msg, named } from "../lib/language.mjs";
 import { reserved } from "../lib/read/ribbons.mjs";
 import * as read from "../lib/reads.mjs";
 import { choice, choose, inPlace, kernels } from "../lib/states/kernels.mjs";
+import * as ways from "../lib/states/ways.mjs";
 import { figure } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/states/kernels.mjs").Kernel} Kernel */
@@ -46,7 +47,7 @@ export default {
       h("div", { class: "ph states-head" }, h("h2", { class: "h nowrap" }, msg`Kernel`), h("span", { class: "sub" }), h("span", { class: "sp" }), choice(),
         h("span", { class: "units", role: "group", "aria-label": msg`Channel` }, h("button", { type: "button", "aria-label": msg`Channel before` }, "‹"), h("button", { type: "button", "aria-label": msg`Channel after` }, "›")),
         h("div", { class: "seg tabs", role: "group", "aria-label": msg`Layer` })),
-      canvas,
+      h("div", { class: "kernel-pair" }, canvas, h("canvas", { class: "ways-plot", role: "img" })),
       h("p", { class: "states-read" }, h("span", { class: "mono" })),
       h("p", { class: "note kernel-means" }),
     );
@@ -62,8 +63,15 @@ export default {
     stage.plot = kernel ? plot(world, kernel, stage.hover) : null;
     text(/** @type {any} */ (element.children[2].firstElementChild), stage.plot ? said(stage.plot) : "");
     text(/** @type {any} */ (element.children[3]), kernel?.formula === null || !kernel ? "" : (world.schema?.formulas[kernel.formula]?.means ?? ""));
-    set(/** @type {any} */ (element.children[1]), "aria-label", stage.plot ? msg`Kernel by lag. ${said(stage.plot)} Left and right choose a lag.` : msg`Kernel by lag`);
-    return () => stage.plot && paint(/** @type {any} */ (element.children[1]), stage.plot);
+    const [canvas, second] = /** @type {any} */ (element.children[1].children);
+    const both = ways.found(world);
+    hide(second, !ways.applies(world));
+    set(second, "aria-label", both ? msg`Output of the channel by row, in each way that it can run` : msg`not measured yet`);
+    set(canvas, "aria-label", stage.plot ? msg`Kernel by lag. ${said(stage.plot)} Left and right choose a lag.` : msg`Kernel by lag`);
+    return () => {
+      if (stage.plot) paint(canvas, stage.plot);
+      if (!second.hidden) ways.plot(second, both?.ways ?? [], both?.ways.map((w) => named(w.schedule)) ?? []);
+    };
   },
 
   table(world) {

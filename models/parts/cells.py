@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from models.parts.carrying import Carry, Factor
 from models.parts.formulas import Formula, p
 from models.parts.tap import Tap
 
@@ -184,6 +185,17 @@ def kept_states(path: str, names: Sequence[str], states: Sequence[States]) -> di
         for i, state in enumerate(states)
         for name, value in zip(names, state, strict=True)
     }
+
+
+def carries(at: str, kind: CellKind) -> tuple[Carry, ...]:
+    """The states of one recurrence that gates alone decide over: a cell of an LSTM, h of a GRU. A tanh RNN has none."""
+    if kind.kind == "gru":
+        writes = kind.update == "writes"
+        return (Carry(at, "hidden", Factor("update", writes), (Factor("update", not writes), Factor("candidate"))),)
+    if kind.kind == "tanh":
+        return ()
+    keeps = Factor("forget") if kind.kind == "lstm" else None
+    return (Carry(at, "cell", keeps, (Factor("input"), Factor("candidate")), shown=("hidden", "output")),)
 
 
 def formulas(

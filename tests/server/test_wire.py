@@ -39,6 +39,7 @@ from app.session.events import (
     Welcome,
 )
 from app.session.shown import Array, Node, Piece, RequestView, Row
+from models.parts.carrying import Carry, Factor
 from tests.session.driving import do, opened
 
 WORDS = 'le chat "noir" \\ <b>&amp;</b>\n\u0007 ‮עברית 🐈 黒猫 \u2028 NaN'
@@ -58,10 +59,11 @@ def piece(number: int, dtype: Any, shape: tuple[int, ...] = (1, 2, 1, 3)) -> Pie
     )
 
 
+CARRY = Carry("layer*", "cell", Factor("forget"), (Factor("input"),), pairs=True, shown=("hidden", "output"))
 PIECES = tuple(piece(i, dtype) for i, dtype in enumerate(("U8", "F32", "BOOL", "F16", "I32")))
 SAID: tuple[Event, ...] = (
     Opened({"seed": 7}, {"kind": "random"}, 12, (), {"target": [WORDS]}, "cpu", {"layer": 1}),
-    Schema((TapInfo("a.b", ("b", "t"), (), "float32", "target row", "hidden", "this call", True, True),)),
+    Schema((TapInfo("a.b", ("b", "t"), (), "float32", "target row", "hidden", "this call", True, True),), carries=(CARRY,)),
     Moved(3, "decode", 2, "choose", (), False, (), None, ({"path": "k", "bytes": 4},), {"t": 5}, (), 0.5, 2),
     History((Node(0, None, "decode", 0, "", WORDS, "open"), Node(1, 0, "train", 1, "loss", "", "step")), 1),
     Curve((1, 2), (0.5, math.inf), (1.5, -math.inf), ((1, 0.25),), True),

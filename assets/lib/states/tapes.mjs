@@ -74,6 +74,9 @@ function tape(t, gru, channel) {
   return { path: t.path, name: name.replaceAll("_", " "), letter, carried: t.type === "state", gate: GATES.has(name) && !one, channel: picked ? t.axes[2] : "", single: one };
 }
 
+/** The letter of a tape, also of a tap of its scope that is none. @param {Group} group @param {string} name */
+export const letterOf = (group, name) => group.tapes.find((t) => t.path === `${group.scope}.${name}`)?.letter ?? LETTERS[name] ?? name[0];
+
 /** Which channel of a state with channels is shown, of how many. @param {World} world @param {Group | null} group */
 export function channelOf(world, group) {
   const count = group?.channel ? (world.moved?.sizes?.[group.channel] ?? 0) : 0;
