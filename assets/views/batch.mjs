@@ -150,9 +150,10 @@ function paint(p, world, all, bring = false) {
     y += tall * unit;
     return y - tall * unit;
   });
+  const side = beyond(p, x, row, width);
   g.save();
   g.beginPath();
-  g.rect(GUTTER - 2, 0, width, height);
+  g.rect(side < 0 ? GUTTER + EDGE - 4 : GUTTER - 2, 0, side > 0 ? width - GUTTER - EDGE + 2 : width, height);
   g.clip();
   g.translate(GUTTER - scrolled, 0);
   all.forEach((line, t) => {
@@ -160,12 +161,12 @@ function paint(p, world, all, bring = false) {
   });
   if (isLookedAt(world)) all.forEach((line, t) => line.valid && lookedAt(g, world, t, x[t], ys[7] + 2, x[t + 1] - x[t] - 4, unit * 3.2 - 2));
   g.restore();
-  way(g, beyond(p, x, row, width), row, width, ys[2] + unit * 1.2);
+  way(g, side, row, width, ys[2] + unit * 1.2);
 }
 
 /** @param {CanvasRenderingContext2D} g @param {string} letter @param {string} role @param {string} name @param {number} y @param {number} unit */
 function gutter(g, letter, role, name, y, unit) {
-  const tagged = letter && unit >= 14; // lower lines have no room for it
+  const tagged = letter && unit >= 13; // lower lines have no room for it
   if (tagged) draw.tag(g, letter, role, 0, y);
   draw.label(g, name, tagged ? 22 : 0, y, { size: Math.min(12, Math.max(10.5, unit * 0.72)) });
 }

@@ -126,7 +126,7 @@ function build(element, { map, other, overview }) {
         h("div", { class: "states", "data-part": "states" }, forms.map(([c, said]) => h("span", { "data-form": c }, h("i", { class: `sw ${c}` }), said)))),
       h("div", { class: "panes" }, map.element, other.element),
       h("p", { class: "readout", id: "map-readout", "data-part": "readout" },
-        h("span", null, h("span", { class: "c-q" }), " ", h("span", { class: "c-k" }), h("span")), h("span", null, h("span", { class: "dim" }), " ", h("span", { class: "mono" })))),
+        h("span", null, h("span", { class: "c-q" }, h("span"), h("b", { class: "mono" })), "  ", h("span", { class: "c-k" }, h("span"), h("b", { class: "mono" })), h("span")), h("span", null, h("span", { class: "dim" }), " ", h("span", { class: "mono" })))),
     h("div", { class: "sr", "data-part": "table" }));
   for (const [name, query] of [["maskbar", ".maskbar"], ["panel", ".mask-panel"], ["scale", ".scale"]]) /** @type {any} */ (element.querySelector(query)).dataset.part = name;
   for (const pane of [map, other]) pane.caption.append(h("b"), h("span"));
@@ -303,6 +303,11 @@ function tell(stage) {
   const said = readout(world, pointed, sight.showing.number, sight.state, sight.marked);
   const [first, second] = part("readout").children;
   const note = !pointed && word.text && word.at === world.moved?.at ? word.text : said.note;
-  [note ? "" : said.query, note ? "" : said.key, note].forEach((value, i) => text(first.children[i], value));
+  [said.query, said.key].forEach((value, i) => {
+    const word = said.tokens[i] && value.endsWith(said.tokens[i]) ? said.tokens[i] : "";
+    text(first.children[i].firstChild, note ? "" : value.slice(0, value.length - word.length));
+    text(first.children[i].lastChild, note ? "" : word);
+  });
+  text(first.children[2], note);
   [said.status, said.figures].forEach((value, i) => text(second.children[i], value));
 }

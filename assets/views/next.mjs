@@ -5,6 +5,7 @@
 import * as beam from "../lib/next/beams.mjs";
 import { label, objective, title, writes } from "../lib/answers.mjs";
 import * as say from "../lib/next/candidates.mjs";
+import { boxOf } from "../lib/canvas.mjs";
 import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { drawPolicybar, policybar } from "../lib/next/policybar.mjs";
@@ -25,8 +26,22 @@ const PLAIN = /** @type {Policy} */ ({ kind: "greedy", temperature: 1, top_k: nu
 /** Characters of the line of factors that fit beside its name. */
 const FACTORS = 28;
 
-/** Rows of the list: of one request, of each of two, of the one that is looked at among more; the others are one line each. */
-const rowsOf = (/** @type {number} */ count) => (count < 2 ? 8 : 3);
+/** Rows of the list: of one request, of each of two, of the one that is looked at among more, whose others are one line each. Whole rows, as many as
+ * the room holds. @param {World} world @param {HTMLElement} room */
+function rowsOf(world, room) {
+  const views = read.requests(world);
+  const [most, least, shared] = views.length < 2 ? [8, 2, 1] : views.length < 3 ? [3, 1, 2] : [3, 1, 1];
+  if (matchMedia("(max-width: 720px)").matches) return most; // the page scrolls there
+  const heads = views.length < 2 ? 0 : views.length * 26;
+  const unused = low() ? 0 : views.filter((v) => v.unused).length * 47;
+  return Math.max(least, Math.min(most, Math.floor((boxOf(room)[1] - FIND - heads - unused) / shared / (views.length < 2 && !views[0]?.unedited?.logits ? 22 : 20))));
+}
+
+/** Where the window is low, Read alone says what the padding would say. */
+const low = () => matchMedia("(max-height: 790px)").matches;
+
+/** The field under the list, px. */
+const FIND = 25;
 
 /** @type {import("../lib/types").View} */
 export default {
@@ -58,20 +73,20 @@ export default {
     element.append(
       h("div", { class: "ph" }, h("h2", { class: "h" }), h("span", { class: "sp" }),
         h("button", { class: "link mono policy", type: "button", "aria-controls": "policybar", title: msg`How a token is taken`, onclick: toggle }, h("span"), h("i", { class: "caret", "aria-hidden": "true" }))),
-      h("div", { class: "blocks" }),
-      h("div", { class: "cand find" }, search(state), h("span", { class: "n" })),
+      h("div", { class: "room" }, h("div", { class: "blocks" }), h("div", { class: "cand find" }, search(state), h("span", { class: "n" }))),
       h("p", { class: "note beside", hidden: true }, h("span"), h("span")),
       h("div", { id: "policybar", hidden: true }, policybar(show, take)),
       h("div", { class: "whole" }, h("p", { class: "note" }, h("span", null, msg`Output`), h("b", { class: "mono c-d" }), h("i", { class: "pv f", title: msg`formula: the product of what was chosen` }), h("span", { class: "covers" }),
           h("button", { class: "link tree", type: "button", hidden: true, title: msg`The tree of the beam in the place of the map`, onclick: () => context.look({ tree: true }) }, msg`Tree`),
           h("button", { class: "link score", type: "button", title: msg`How probable is a text that you give?`, onclick: () => context.look({ decision: "score" }) }, msg`Score…`)),
         h("p", { class: "note" }, h("span", null, msg`log p`), h("span", { class: "mono factors", tabindex: 0, role: "group", "aria-label": msg`log p of each token, and their sum` }))),
-      h("p", { class: "note outcome" }),
+      h("p", { class: "note outcome" }, h("span"), h("b", { class: "mono c-d" }), h("span")),
     );
   },
 
   draw(element, world, context) {
-    const [head, blocks, find, beside, policy, total, hint] = /** @type {any} */ (element.children);
+    const [head, room, beside, policy, total, hint] = /** @type {any} */ (element.children);
+    const [blocks, find] = room.children;
     const state = /** @type {State} */ (states.get(element));
     state.again = () => void this.draw(element, world, context)?.();
     const inForce = writes(world) ? world.opened?.scenario?.policy : PLAIN;
@@ -94,12 +109,14 @@ export default {
     hide(hint, state.open || (read.requestCount(world) > 1 && !beam.searches(world)));
     hide(total.querySelector(".tree"), !beam.searches(world) || world.look.tree);
     if (state.open && writes(world)) drawPolicybar(policy.firstElementChild, how, words.length, able, say.kept(all, how));
-    requests(blocks, world, context, state, how);
-    rest(find, all, rowsOf(read.requestCount(world)), state);
+    const rows = rowsOf(world, room);
+    requests(blocks, world, context, state, how, rows);
+    rest(find, all, rows, state);
     drawBeside(beside, say.beside(view, words, how));
     if (writes(world)) output(total, view);
     else said(total, world, view);
-    text(hint, read.before(world, "logits") ? msg`The operations have not come to the distribution yet.` : beam.searches(world) ? beam.outcome(world, view) : say.outcome(view, world.recording));
+    const pieces = read.before(world, "logits") ? [msg`The operations have not come to the distribution yet.`] : beam.searches(world) ? [beam.outcome(world, view)] : say.outcome(view, world.recording);
+    [0, 1, 2].forEach((i) => text(hint.children[i], typeof pieces[i] === "object" ? pieces[i].token : (pieces[i] ?? "")));
     const seen = `${world.moved?.at} ${read.request(world)}`;
     if (seen === state.seen) return;
     state.seen = seen;
@@ -144,14 +161,14 @@ function clear(state, input) {
 }
 
 /** One block a request: which row decides, then its candidates. Requests that are not looked at are one line where there are more than two.
- * @param {HTMLElement} element @param {World} world @param {Context} context @param {State} state @param {Policy} how */
-function requests(element, world, context, state, how) {
+ * @param {HTMLElement} element @param {World} world @param {Context} context @param {State} state @param {Policy} how @param {number} rows */
+function requests(element, world, context, state, how, rows) {
   const words = world.opened.vocabulary.target;
   const at = read.request(world);
   const all = read.requests(world).map((view, i) => ({ view, i })).filter(({ view, i }) => view.left == null || i === at); // who left decides nothing
   list(element, all, ({ i }) => i, block, (node, { view, i }) => {
     const on = i === at;
-    const limit = on || all.length < 3 ? rowsOf(all.length) : 0;
+    const limit = on || all.length < 3 ? rows : 0;
     const found = say.listed(limit ? say.distribution(view, words, how, !!state.draft, beam.ahead(world, i)) : [], limit, on ? state.query : "", view.unedited?.choice);
     const able = world.role === "writer" && world.connection === "open" && !view.finished && !beam.searches(world) && writes(world);
     set(node, "class", `block${on ? " on" : ""}`);
@@ -185,7 +202,7 @@ function blockHead(head, view, i, count, alone, look) {
 
 /** What the padding after a shorter prompt would say. @param {any} element @param {any} view */
 function unused(element, view) {
-  hide(element, !view.unused);
+  hide(element, !view.unused || low());
   if (view.unused) text(element, msg`Its physical last row, <pad>, would say ${shown(view.unused.token)} ${probability(view.unused.probability)} ◉: never used.`);
 }
 

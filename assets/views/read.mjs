@@ -71,6 +71,7 @@ export default {
 export function tabs(element, world, context) {
   const count = read.requestCount(world);
   hide(element, count < 2 || pass.shownFor(world));
+  element.closest(".read")?.setAttribute("style", `--requests: ${count}`); // what stands beside them keeps clear
   list(element, Array.from({ length: element.hidden ? 0 : count }), (_, i) => i, (_, i) => h("button", { type: "button" }, requestName(i)), (button, _, i) => {
     set(button, "aria-pressed", String(i === read.request(world)));
     set(button, "aria-label", msg`Look at request ${requestName(i)}`);
@@ -101,6 +102,7 @@ function prepare(held, element) {
   else ground(p, held.scene?.geo.long ? held.scene.geo.width : 0);
   const { low = false, gutter: names = 0 } = held.scene?.geo ?? {};
   set(/** @type {any} */ (element.children[1]), "data-tight", names && low ? "" : null); // a long input would have no room between the names
+  set(/** @type {any} */ (element.children[1]), "data-long", held.scene?.geo.long ? "" : null); // whose names lie lower
 }
 
 /** @param {World} world @param {number} width @param {number} height @returns {Scene | null} */

@@ -87,13 +87,13 @@ export function cellFigure(value) {
 const WORDY = 40;
 
 /** What stands under the map: the query, the key, what to do or what happened, how the cell was come by, and what is there.
- * @typedef {{query: string, key: string, note: string, status: string, figures: string}} Said */
+ * @typedef {{query: string, key: string, tokens: string[], note: string, status: string, figures: string}} Said tokens: the words that query and key end with */
 
 /** The two fixed lines under the map: which cell, and what is there. Pure.
  * @param {World} world @param {{row: number, column: number} | null} hover @param {Numbers} number
  * @param {(row: number, key: number) => CellState} state @param {((row: number, key: number) => boolean) | null} [marked] @returns {Said} */
 export function readout(world, hover, number, state, marked = null) {
-  const nothing = { query: "", key: "", note: "", status: "", figures: "" };
+  const nothing = { query: "", key: "", tokens: [], note: "", status: "", figures: "" };
   const at = read.relation(world);
   const focus = read.focus(world);
   if (!at) return nothing;
@@ -110,7 +110,8 @@ export function readout(world, hover, number, state, marked = null) {
   const said = (/** @type {read.Row[]} */ rows, /** @type {number} */ i) => (rows[i] ? shown(rows[i].token) : msg`not there yet`);
   const plain = Math.max(queries.length, keys.length) > WORDY;
   const name = (/** @type {string} */ owner, /** @type {number} */ i, /** @type {string} */ word) => (owner === "r" ? word : plain ? msg`row ${rowWords(i, word)}` : owner === "s" ? msg`source row ${rowWords(i, word)}` : msg`target row ${rowWords(i, word)}`);
-  return { query: msg`query: ${name(at.info.query, row, said(queries, row))}`, key: msg`key: ${name(at.info.key, key, said(keys, key))}`, note, status, figures };
+  const tokens = [said(queries, row), said(keys, key)];
+  return { query: msg`query: ${name(at.info.query, row, tokens[0])}`, key: msg`key: ${name(at.info.key, key, tokens[1])}`, tokens, note, status, figures };
 }
 
 /** What a state means. @returns {Record<CellState, string>} */

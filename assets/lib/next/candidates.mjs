@@ -2,7 +2,7 @@
 /** What is said of a distribution: its candidates, what stands beside them unedited, and the output so far. Pure. */
 
 import { writes } from "../answers.mjs";
-import { counted, msg } from "../language.mjs";
+import { counted, msg, parts } from "../language.mjs";
 import { cut, divergence, ranked, tempered } from "./policy.mjs";
 import * as read from "../reads.mjs";
 import { figure, number, probability, shown } from "../words.mjs";
@@ -64,16 +64,22 @@ export function kept(all, policy) {
   return { count: left.length, share: left.reduce((sum, c) => sum + c.probability, 0) };
 }
 
-/** The line under the list: what Step does, or how the request ended.
- * @param {any} view @param {boolean} [recording] in which nothing else can be chosen */
+/** The line under the list: what Step does, or how the request ended, in pieces: words, and the token that is taken.
+ * @param {any} view @param {boolean} [recording] in which nothing else can be chosen @returns {(string | {token: string})[]} */
 export function outcome(view, recording = false) {
+  const lead = view && !view.output && !view.finished && read.choice(view);
+  if (!lead) return [ended(view)];
+  const taken = { token: shown(lead.token) };
+  return recording ? parts`The policy takes ${taken}.` : parts`Step takes ${taken}. Click another word to branch; this path is kept.`;
+}
+
+/** @param {any} view that takes nothing next @returns {string} */
+function ended(view) {
   if (!view) return "";
   if (view.output) return view.answers.length ? msg`The most probable is what it says. Nothing is drawn, and nothing is fed back.` : msg`No word is masked. Put <mask> in place of one.`;
   if (view.finished === "eos") return msg`It ended with <eos>. Back, or a click on an earlier moment, goes on from there.`;
   if (view.finished === "limit") return msg`It stopped at the limit. A larger limit lets it go on.`;
-  const lead = read.choice(view);
-  if (lead && recording) return msg`The policy takes ${shown(lead.token)}.`;
-  return lead ? msg`Step takes ${shown(lead.token)}. Click another word to branch; this path is kept.` : msg`Step computes the first distribution.`;
+  return msg`Step computes the first distribution.`;
 }
 
 /** What was decided so far, token by token, with log p of each (nats, the model's own distribution).
