@@ -30,11 +30,11 @@ const FACTORS = 28;
  * the room holds. @param {World} world @param {HTMLElement} room */
 function rowsOf(world, room) {
   const views = read.requests(world);
-  const [most, least, shared] = views.length < 2 ? [8, 2, 1] : views.length < 3 ? [3, 1, 2] : [3, 1, 1];
-  if (matchMedia("(max-width: 720px)").matches) return most; // the page scrolls there
+  const [most, least, shared] = views.length < 2 ? [16, 2, 1] : views.length < 3 ? [3, 1, 2] : [3, 1, 1];
+  if (matchMedia("(max-width: 720px)").matches) return Math.min(most, 8); // the page scrolls there
   const heads = views.length < 2 ? 0 : views.length * 26;
   const unused = low() ? 0 : views.filter((v) => v.unused).length * 47;
-  return Math.max(least, Math.min(most, Math.floor((boxOf(room)[1] - FIND - heads - unused) / shared / (views.length < 2 && !views[0]?.unedited?.logits ? 22 : 20))));
+  return Math.max(least, Math.min(most, world.opened.vocabulary.target.length, Math.floor((boxOf(room)[1] - FIND - heads - unused) / shared / (views.length < 2 && !views[0]?.unedited?.logits ? 22 : 20))));
 }
 
 /** Where the window is low, Read alone says what the padding would say. */

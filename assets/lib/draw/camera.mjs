@@ -6,7 +6,7 @@ const SMALLEST = 15;
 const NEARLY = 9;
 /** Nor larger than this, or than this share of a very large page. */
 const LARGEST = 46;
-const SHARE = 1 / 14;
+const SHARE = 1 / 8;
 /** How large a cell may be zoomed to, px high. */
 const CLOSEST = 64;
 
