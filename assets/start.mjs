@@ -16,6 +16,7 @@ import { Store } from "./lib/run/store.mjs";
 import { viewMenus } from "./lib/taking/menu.mjs";
 import { Share } from "./lib/taking/share.mjs";
 import { onSystemChange, remembered, scheme } from "./lib/page/theme.mjs";
+import { passing } from "./lib/storage.mjs";
 
 const RATE = "lookback-rate";
 const page = /** @type {any} */ (window);
@@ -68,7 +69,7 @@ page.dash_clientside = Object.assign(page.dash_clientside ?? {}, {
   lookback: {
     unit: chosen(data.ids.UNIT, (value) => actions.granularity(value)),
     rate: chosen(data.ids.RATE, (value) => {
-      sessionStorage.setItem(RATE, value);
+      passing.setItem(RATE, value);
       actions.speed(value);
     }),
     phase: chosen(data.ids.PHASE, (value) => actions.phase(value)),
@@ -121,7 +122,7 @@ const help = helpSheet(() => hints?.show());
 const inHere = page.lookbackViews;
 const views = loadViews(data.views, inHere && (async (address) => ({ default: inHere[address] })));
 await replay?.inlineCharts();
-actions.speed(sessionStorage.getItem(RATE) ?? actions.rate);
+actions.speed(passing.getItem(RATE) ?? actions.rate);
 run.begin();
 await present(data.ids.STAGE);
 if (replay) /** @type {any} */ (document.getElementById(data.ids.SHARE)).textContent = msg`Recording`;

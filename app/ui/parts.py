@@ -12,7 +12,9 @@ from app.ui.language import LANGUAGES, chosen, say
 
 # Sets the scheme before anything is painted; theme.mjs follows it later.
 SCHEME = """<script>
-  const chosen = localStorage.getItem("lookback-theme"), dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  let chosen = "";
+  try { chosen = localStorage.getItem("lookback-theme"); } catch { /* a browser may be told to keep nothing */ }
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const scheme = chosen === "light" || chosen === "dark" ? chosen : dark ? "dark" : "light";
   document.documentElement.setAttribute("data-mantine-color-scheme", scheme);
 </script>"""

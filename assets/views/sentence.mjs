@@ -12,6 +12,7 @@ import { offerName, place, state } from "../lib/told/states.mjs";
 import { alone, gateSelectors, loops } from "../lib/states/tapes.mjs";
 import { age, bytes, figure, number, probability, shown } from "../lib/words.mjs";
 import { destination, measured } from "./checks.mjs";
+import { lasting } from "../lib/storage.mjs";
 
 export { offerName, place } from "../lib/told/states.mjs";
 
@@ -189,9 +190,9 @@ function button(element, action, world, context) {
  * @param {World} world */
 function clock(world) {
   const waited = performance.now();
-  if (world.moved && !started) localStorage.setItem(STARTED, String(Math.round(waited)));
+  if (world.moved && !started) lasting.setItem(STARTED, String(Math.round(waited)));
   started ||= !!world.moved;
-  return { waited, usual: Number(localStorage.getItem(STARTED) ?? 0) };
+  return { waited, usual: Number(lasting.getItem(STARTED) ?? 0) };
 }
 let started = false;
 

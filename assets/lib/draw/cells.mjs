@@ -1,7 +1,7 @@
 // @ts-check
 /** The cells of a heat map: one by one with their form, or from afar as one picture. */
 
-import { cross, css, dashed, dots, font, hatch, hatched, luminance, place, rgb, roundRect, toCss } from "./pen.mjs";
+import { cross, css, dashed, dots, font, hatch, hatched, luminance, offscreen, place, rgb, roundRect, toCss } from "./pen.mjs";
 
 /** @typedef {import("./pen.mjs").Rgb} Rgb @typedef {import("./heatmap.mjs").Geometry} Geometry @typedef {import("./heatmap.mjs").MapOptions} MapOptions */
 
@@ -133,10 +133,10 @@ export function pixels(g, geo, o, color) {
       image.data[i + 3] = 255;
     }
   }
-  const sheet = new OffscreenCanvas(o.columns, o.rows);
-  /** @type {OffscreenCanvasRenderingContext2D} */ (sheet.getContext("2d")).putImageData(image, 0, 0);
+  const sheet = offscreen(o.columns, o.rows);
+  sheet.g.putImageData(image, 0, 0);
   g.imageSmoothingEnabled = false;
-  g.drawImage(sheet, geo.left, geo.top, geo.cellWidth * o.columns, geo.cellHeight * o.rows);
+  g.drawImage(sheet.canvas, geo.left, geo.top, geo.cellWidth * o.columns, geo.cellHeight * o.rows);
   g.strokeStyle = css("--line");
   g.lineWidth = 1;
   g.strokeRect(geo.left + 0.5, geo.top + 0.5, geo.cellWidth * o.columns - 1, geo.cellHeight * o.rows - 1);

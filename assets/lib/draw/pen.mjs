@@ -187,6 +187,13 @@ export function hatch(g, x, y, w, h, color, lineWidth = 1, gap = 5) {
   g.restore();
 }
 
+/** A canvas that is on no page; one of the document where the browser has no other.
+ * @param {number} width @param {number} height @returns {{canvas: OffscreenCanvas, g: OffscreenCanvasRenderingContext2D}} */
+export function offscreen(width, height) {
+  const canvas = /** @type {any} */ (globalThis.OffscreenCanvas ? new OffscreenCanvas(width, height) : Object.assign(document.createElement("canvas"), { width, height }));
+  return { canvas, g: canvas.getContext("2d") };
+}
+
 /** @type {Map<string, CanvasPattern>} */
 const patterns = new Map();
 
@@ -197,8 +204,8 @@ export function hatched(g, x, y, w, h) {
   const fine = g.getTransform().a; // a tile in the screen's own pixels is copied, one that is scaled would be resampled
   let pattern = patterns.get(`${color} ${fine}`);
   if (!pattern) {
-    const tile = new OffscreenCanvas(Math.round(6 * fine), Math.round(6 * fine));
-    const t = /** @type {any} */ (tile.getContext("2d"));
+    const { canvas: tile, g: made } = offscreen(Math.round(6 * fine), Math.round(6 * fine));
+    const t = /** @type {any} */ (made);
     t.scale(tile.width / 6, tile.height / 6);
     hatch(t, 0, 0, 6, 6, color, 0.8, 6);
     pattern = /** @type {CanvasPattern} */ (g.createPattern(tile, "repeat"));

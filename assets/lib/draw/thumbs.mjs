@@ -2,7 +2,7 @@
 /** Maps as pictures, one pixel a cell or a square of cells, blown up without smoothing: small multiples, overviews, maps from afar. */
 
 import { STATES } from "./bins.mjs";
-import { css, fit, ramp, rgb } from "../canvas.mjs";
+import { css, fit, offscreen, ramp, rgb } from "../canvas.mjs";
 
 /** @typedef {import("./heatmap.mjs").CellState} CellState */
 /** Colours as little-endian pixels hold them: of values by their place on the scale, and of states without one.
@@ -11,7 +11,7 @@ import { css, fit, ramp, rgb } from "../canvas.mjs";
 /** @type {Map<string, Palette>} */
 const palettes = new Map();
 
-/** @type {OffscreenCanvas | undefined} */
+/** @type {ReturnType<typeof offscreen> | undefined} */
 let sheet;
 
 /** @param {number[]} c red, green, blue @returns {number} */
@@ -64,13 +64,13 @@ export function thumb(canvas, { rows, columns, pixels: under }, place) {
     }
   }
   // By way of a sheet: a canvas on the page that changes its size at each step costs the browser far more.
-  sheet ??= new OffscreenCanvas(columns, rows);
-  if (sheet.width !== columns) sheet.width = columns;
-  if (sheet.height !== rows) sheet.height = rows;
-  /** @type {OffscreenCanvasRenderingContext2D} */ (sheet.getContext("2d")).putImageData(image, 0, 0);
+  sheet ??= offscreen(columns, rows);
+  if (sheet.canvas.width !== columns) sheet.canvas.width = columns;
+  if (sheet.canvas.height !== rows) sheet.canvas.height = rows;
+  sheet.g.putImageData(image, 0, 0);
   const [g, width, height] = fit(canvas);
   g.imageSmoothingEnabled = false;
-  g.drawImage(sheet, 0, 0, width, height);
+  g.drawImage(sheet.canvas, 0, 0, width, height);
 }
 
 /** A picture of squares. What the program hides from the future is left clear, so that a hatch beneath it shows through.
@@ -81,7 +81,7 @@ export function picture(b, place, diverging) {
   const image = new ImageData(Math.max(1, b.columns), Math.max(1, b.rows));
   const pixels = new Uint32Array(image.data.buffer);
   for (let i = 0; i < b.states.length; i++) pixels[i] = b.states[i] < 2 ? shade(palette, place(b.values[i])) : flat[b.states[i]];
-  const made = new OffscreenCanvas(image.width, image.height);
-  /** @type {OffscreenCanvasRenderingContext2D} */ (made.getContext("2d")).putImageData(image, 0, 0);
-  return made;
+  const made = offscreen(image.width, image.height);
+  made.g.putImageData(image, 0, 0);
+  return made.canvas;
 }

@@ -3,6 +3,7 @@
 
 import { text as put } from "../dom.mjs";
 import { msg } from "../language.mjs";
+import { lasting } from "../storage.mjs";
 
 const KEY = "lookback-start-ms";
 /** The line tells a time when it takes longer than this, ms. */
@@ -20,7 +21,7 @@ export class Cold {
   }
 
   tell() {
-    put(this.line, coldWords(this.now(), Number(localStorage.getItem(KEY)) || null));
+    put(this.line, coldWords(this.now(), Number(lasting.getItem(KEY)) || null));
     this.timer = setTimeout(() => this.tell(), PATIENCE);
   }
 
@@ -29,7 +30,7 @@ export class Cold {
     clearTimeout(this.timer);
     document.documentElement.removeAttribute("data-cold");
     put(this.line, "");
-    localStorage.setItem(KEY, String(Math.round(this.now())));
+    lasting.setItem(KEY, String(Math.round(this.now())));
   }
 }
 

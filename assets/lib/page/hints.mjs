@@ -5,6 +5,7 @@
 import { h, hide, set } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { alone } from "../states/tapes.mjs";
+import { lasting } from "../storage.mjs";
 
 /** @typedef {import("../run/store.mjs").Store} Store */
 
@@ -41,11 +42,11 @@ export class Hints {
     if (this.first) return this.cross();
     if (this.begun || !world.moved) return;
     this.begun = true;
-    if (localStorage.getItem(KEY) !== "dismissed" && world.role === "writer") this.show();
+    if (lasting.getItem(KEY) !== "dismissed" && world.role === "writer") this.show();
   }
 
   show() {
-    localStorage.removeItem(KEY);
+    lasting.removeItem(KEY);
     this.first = done(this.store);
     for (const item of this.items) item.removeAttribute("data-done");
     this.mark(true);
@@ -53,7 +54,7 @@ export class Hints {
   }
 
   dismiss() {
-    localStorage.setItem(KEY, "dismissed");
+    lasting.setItem(KEY, "dismissed");
     this.first = null;
     this.mark(false);
     hide(this.place, true);

@@ -2,6 +2,8 @@
 /** Changing the page's language: the server renders it (app/ui/language.py), so the page is loaded again. The run, what is looked at and
  * the keyboard's place stay. */
 
+import { passing } from "../storage.mjs";
+
 const COOKIE = "lookback-language";
 const YEAR = 365 * 24 * 3600;
 const BACK = "lookback-spoke";
@@ -13,13 +15,13 @@ export function speak(language) {
   const address = new URL(location.href);
   address.searchParams.delete("lang"); // it would have the last word
   history.replaceState(history.state, "", address);
-  sessionStorage.setItem(BACK, "1");
+  passing.setItem(BACK, "1");
   location.reload();
 }
 
 /** After that: the keys go on where they were. @param {HTMLElement | null} button that was pressed */
 export function spoke(button) {
-  if (!sessionStorage.getItem(BACK)) return;
-  sessionStorage.removeItem(BACK);
+  if (!passing.getItem(BACK)) return;
+  passing.removeItem(BACK);
   button?.focus();
 }

@@ -1,13 +1,15 @@
 // @ts-check
 /** Light, dark, or as the system says. The tokens of app.css and Mantine's own follow one attribute. */
 
+import { lasting } from "../storage.mjs";
+
 /** @typedef {"auto" | "light" | "dark"} Theme */
 
 const KEY = "lookback-theme";
 
 /** @returns {Theme} */
 export function remembered() {
-  const value = localStorage.getItem(KEY);
+  const value = lasting.getItem(KEY);
   return value === "light" || value === "dark" ? value : "auto";
 }
 
@@ -24,7 +26,7 @@ export function following(theme) {
 
 /** @param {Theme} theme */
 export function remember(theme) {
-  localStorage.setItem(KEY, theme);
+  lasting.setItem(KEY, theme);
 }
 
 /** Call back when the system changes between light and dark.

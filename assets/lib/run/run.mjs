@@ -7,6 +7,7 @@ import { msg, named } from "../language.mjs";
 import { isLink, unpack } from "./link.mjs";
 import { fitting, shared, taken } from "./look.mjs";
 import { Socket } from "./socket.mjs";
+import { passing } from "../storage.mjs";
 
 /** @typedef {import("./socket.mjs").Reply} Reply @typedef {import("./store.mjs").Store} Store @typedef {import("../types").Look} Look */
 
@@ -67,8 +68,8 @@ export class Run {
   /** The run of this entry of the tab's history; a link that is new to the tab begins another run and leaves that one as it is.
    * @returns {string} */
   ownSession() {
-    const other = isLink(location.hash) && location.hash !== sessionStorage.getItem(LINK);
-    return history.state?.session ?? (other ? "" : sessionStorage.getItem(SESSION)) ?? "";
+    const other = isLink(location.hash) && location.hash !== passing.getItem(LINK);
+    return history.state?.session ?? (other ? "" : passing.getItem(SESSION)) ?? "";
   }
 
   address() {
@@ -91,9 +92,8 @@ export class Run {
       this.socket.become("closed", msg`The run ${this.guest} does not exist (any more).`);
       return false;
     }
-    this.session = "";
-    this.store.seq = 0;
-    sessionStorage.removeItem(SESSION);
+    [this.session, this.store.seq] = ["", 0];
+    passing.removeItem(SESSION);
     history.replaceState(null, "");
     return true;
   }
@@ -163,7 +163,7 @@ export class Run {
       const content = await unpack(fragment);
       const reply = await this.commands.open(content.scenario, content.log ?? []);
       if (!reply.ok) return this.unfollow();
-      sessionStorage.setItem(LINK, fragment);
+      passing.setItem(LINK, fragment);
       this.look(taken(content.view));
       return true;
     } catch (error) {
@@ -174,13 +174,13 @@ export class Run {
 
   /** The address again says what is shown. @returns {false} */
   unfollow() {
-    history.replaceState({ session: this.session }, "", sessionStorage.getItem(LINK) || location.pathname + location.search);
+    history.replaceState({ session: this.session }, "", passing.getItem(LINK) || location.pathname + location.search);
     return false;
   }
 
   /** This tab and this entry of its history belong to this run. */
   remember() {
-    sessionStorage.setItem(SESSION, this.session);
+    passing.setItem(SESSION, this.session);
     history.replaceState({ ...history.state, session: this.session }, "");
   }
 
@@ -204,9 +204,9 @@ export class Run {
   /** Load the page for another run: an earlier one of this tab, or ("") a new one for the link in the address.
    * @param {string} session */
   leaveFor(session) {
-    if (session) sessionStorage.setItem(SESSION, session);
-    else sessionStorage.removeItem(SESSION);
-    sessionStorage.setItem(LINK, session ? location.hash : "");
+    if (session) passing.setItem(SESSION, session);
+    else passing.removeItem(SESSION);
+    passing.setItem(LINK, session ? location.hash : "");
     location.reload();
   }
 
@@ -295,7 +295,7 @@ export class Run {
   linked(link) {
     if (this.guest || history.state?.session !== this.session) return; // or the person has gone to another run's entry
     if (link !== location.hash) history.replaceState({ session: this.session }, "", link || location.pathname + location.search);
-    sessionStorage.setItem(LINK, link);
+    passing.setItem(LINK, link);
   }
 }
 
