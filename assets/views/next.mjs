@@ -27,11 +27,11 @@ const PLAIN = /** @type {Policy} */ ({ kind: "greedy", temperature: 1, top_k: nu
 const FACTORS = 28;
 
 /** Rows of the list: of one request, of each of two, of the one that is looked at among more, whose others are one line each. Whole rows, as many as
- * the room holds. @param {World} world @param {HTMLElement} room */
-function rowsOf(world, room) {
+ * the room holds. @param {World} world @param {HTMLElement} room @param {boolean} open what a policy does is seen in more rows than there is room for */
+function rowsOf(world, room, open) {
   const views = read.requests(world);
   const [most, least, shared] = views.length < 2 ? [16, 2, 1] : views.length < 3 ? [3, 1, 2] : [3, 1, 1];
-  if (matchMedia("(max-width: 720px)").matches) return Math.min(most, 8); // the page scrolls there
+  if (open || matchMedia("(max-width: 720px)").matches) return Math.min(most, 8); // they scroll there
   const heads = views.length < 2 ? 0 : views.length * 26;
   const unused = low() ? 0 : views.filter((v) => v.unused).length * 47;
   return Math.max(least, Math.min(most, world.opened.vocabulary.target.length, Math.floor((boxOf(room)[1] - FIND - heads - unused) / shared / (views.length < 2 && !views[0]?.unedited?.logits ? 22 : 20))));
@@ -109,7 +109,7 @@ export default {
     hide(hint, state.open || (read.requestCount(world) > 1 && !beam.searches(world)));
     hide(total.querySelector(".tree"), !beam.searches(world) || world.look.tree);
     if (state.open && writes(world)) drawPolicybar(policy.firstElementChild, how, words.length, able, say.kept(all, how));
-    const rows = rowsOf(world, room);
+    const rows = rowsOf(world, room, state.open);
     requests(blocks, world, context, state, how, rows);
     rest(find, all, rows, state);
     drawBeside(beside, say.beside(view, words, how));
