@@ -62,8 +62,8 @@ def config_schema(config: type) -> list[dict[str, Any]]:
 def deciding(spec: Spec, config: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a config that decide what is learned. A field marked `same_weights` only says how the same weights run,
     and one whose `when` does not hold says nothing."""
-    free = {f.name for f in dataclasses.fields(spec.config) if f.metadata.get("same_weights")}
-    return {name: value for name, value in config.items() if name not in free | idle(spec, config)}
+    free = {f.name for f in dataclasses.fields(spec.config) if f.metadata.get("same_weights")} | idle(spec, config)
+    return {name: value for name, value in config.items() if name not in free}
 
 
 def idle(spec: Spec, config: Mapping[str, Any]) -> set[str]:
@@ -72,8 +72,13 @@ def idle(spec: Spec, config: Mapping[str, Any]) -> set[str]:
     def holds(name: str, needed: Any) -> bool:
         return config[name] in (needed if isinstance(needed, tuple) else (needed,))
 
-    fields = dataclasses.fields(spec.config)
-    return {f.name for f in fields if not all(holds(n, needed) for n, needed in f.metadata.get("when", {}).items())}
+    return {name for name, when in _conditions(spec.config) if not all(holds(n, needed) for n, needed in when)}
+
+
+@cache
+def _conditions(config: type) -> tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]:
+    """The fields that need something of others, each with that."""
+    return tuple((f.name, tuple(f.metadata["when"].items())) for f in dataclasses.fields(config) if "when" in f.metadata)
 
 
 def read_config(spec: Spec, given: dict[str, Any]) -> tuple[Any, list[tuple[str, Any, str]]]:

@@ -2,7 +2,8 @@
 
     c = reduce(h_1 ... h_S)        s_t = cell(y_(t-1) [, c], s_(t-1))        logits_t = readout(s_t [, y_(t-1), c])
 
-Cho et al. 2014, arXiv 1406.1078: gated unit, c = tanh(V h_S), c in the initial state, in every step and in a maxout readout.
+Cho et al. 2014, arXiv 1406.1078: gated unit, c = tanh(V h_S), c in the initial state, in every step and in a maxout readout. (Its
+decoder's candidate resets U h + C c together, appendix A.1.2; here both sides have the unit of its eqs. 5 to 8.)
 Sutskever et al. 2014, arXiv 1409.3215: stacked LSTMs, source reversed, hidden and cell of every layer handed over once.
 
 The decoder is given the summary alone: it has no argument through which an encoder state could reach it.
@@ -52,6 +53,9 @@ class ChoConfig(Config):
     """Cho et al. 2014, section 2: what that paper chose, in this page's words."""
 
     cell: str = setting("gru", "Cell", "the gated unit of the paper, section 2.3", choices=KINDS)
+    reset: str = setting(
+        "before", "GRU: reset acts", "eq. 8: before; the appendix’s decoder resets U h + C c", choices=RESETS, when=GRU
+    )
     width: int = setting(96, "State width n", "1000 in the paper", low=4, high=128)
     reduction: str = setting("projected", "Summary", "c = tanh(V h_S)", choices=REDUCTIONS)
     readout: str = setting("maxout", "Readout", "appendix A.1.2: state, last token, c", choices=("state", "maxout"))

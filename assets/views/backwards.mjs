@@ -175,7 +175,7 @@ function link(g, loop, here, t, middle, wide, box, y) {
 
 /** What is left of row r's gradient at this state: the norm of the product, inside the product of the norms. @param {CanvasRenderingContext2D} g @param {Ways} of @param {time.Loop} loop @param {time.Stand} here @param {number} t @param {number} middle @param {number} box @param {{bars: number, end: number}} y */
 function bar(g, of, loop, here, t, middle, box, y) {
-  const room = y.end - y.bars - 4;
+  const room = y.end - y.bars - 18; // above the highest stands its number
   const x = middle - box / 2;
   const high = (/** @type {number} */ v) => Math.max(1, time.height(loop, v) * room);
   if (t > of.row) return;
@@ -190,5 +190,5 @@ function bar(g, of, loop, here, t, middle, box, y) {
   }
   g.fillStyle = draw.css("--g-fill");
   g.fillRect(x, y.end - high(value), box, high(value));
-  draw.label(g, figure(value, 2), middle, Math.max(y.bars + 4, y.end - high(Math.max(value, bound ?? 0)) - 8), { size: 11, mono: true, weight: 600, align: "center", color: "--g" });
+  draw.label(g, figure(value, 2), middle, y.end - high(Math.max(value, bound ?? 0)) - 8, { size: 11, mono: true, weight: 600, align: "center", color: "--g" });
 }
