@@ -19,7 +19,7 @@ const found = (world) => byOwner(ones(world.schema?.same ?? [], objects(world)))
 /** What the construction says of itself. @param {World} world */
 function contract(world) {
   const sharing = world.opened?.scenario?.config?.sharing;
-  if (sharing === "aliased") return msg`Nobody declared this: one template was passed on without a copy. The sizes fit, the loss falls, and what one read learns the others must use too.`;
+  if (sharing === "aliased") return msg`A fault: nobody declared this. One template was passed on without a copy. The sizes fit, the loss falls, and what one read learns the others must use too.`;
   if (sharing === "depth") return msg`Declared: one layer is applied again and again. Its gradient is the sum over all of its places.`;
   return msg`By identity, not by equal values: an update of one is an update of all its names, and their gradients add up.`;
 }
@@ -62,6 +62,7 @@ export default {
       text(li.children[1], o.names.map((n) => `= ${n.name}${n.count > 1 ? ` (${counted(n.count, "{0} parameter", "{0} parameters")})` : ""}`).join("  "));
       set(li, "title", `${o.owner} ${o.names.map((n) => `= ${n.name}`).join(" ")}`);
     });
+    set(note, "data-tone", shared === "aliased" ? "warn" : null);
     text(note, all.length ? contract(world) : msg`Every parameter is an object of its own: each learns by itself.`);
   },
 

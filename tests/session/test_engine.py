@@ -7,6 +7,7 @@ import torch
 
 from app.session.commands import (
     Analyse,
+    Back,
     Change,
     Choose,
     Command,
@@ -206,3 +207,27 @@ def test_a_refused_command_says_why_and_changes_nothing(command: Command, words:
         do(engine, command)
     assert engine.digest() == before
     do(engine, Step())
+
+
+def _said(engine: Engine) -> torch.Tensor:
+    """What the first request's hidden words are given."""
+    reading = engine.standing.reading
+    assert reading is not None
+    said = reading.answers(0)
+    assert said is not None
+    return said
+
+
+def test_a_part_that_is_exchanged_after_prefill_shows_at_once() -> None:
+    """The whole input was read; the variant reads it too, one step behind the start, and Undo returns to the run before."""
+    engine = opened(architecture="encoder_only", task="masked_french", phase="prefill")
+    do(engine, Step())
+    before = _said(engine)
+    do(engine, Change(fields={"config": {**engine.scenario.config, "norm_kind": "rms"}}))
+    assert engine.timeline.here.place.step == 1 and not torch.equal(before, _said(engine))
+    do(engine, Back())
+    assert engine.timeline.here.place.step == 0
+    do(engine, Undo())
+    assert torch.equal(before, _said(engine))
+    do(engine, Change(fields={"requests": [{"source": ["le", "chat", {"special": "<mask>"}]}]}))
+    assert engine.timeline.here.place.step == 0

@@ -18,7 +18,8 @@ export function measureWhenIdle(world, context, name, args, wanted, small) {
   let state = states.get(name);
   if (!state) states.set(name, (state = { asked: "", tried: "", timer: 0, due: "" }));
   const own = state;
-  const key = JSON.stringify([world.moved?.at, world.opened?.scenario, args]);
+  const here = () => JSON.stringify([world.moved?.at, world.opened?.scenario, args]);
+  const key = here();
   const start = async () => {
     own.asked = own.tried = key;
     await context.send({ kind: "analyse", name, arguments: args });
@@ -30,7 +31,7 @@ export function measureWhenIdle(world, context, name, args, wanted, small) {
   else if (own.due !== key && own.tried !== key && !own.asked) {
     clearTimeout(own.timer);
     own.due = key;
-    own.timer = setTimeout(start, REST);
+    own.timer = setTimeout(() => here() === key && start(), REST); // a view that is gone is not drawn again: the run may have gone on
   }
   const progress = world.analysis[name];
   const running = own.asked === key;
