@@ -227,8 +227,10 @@ place("bench-examples").addEventListener("change", (event) => open(/** @type {an
 addEventListener("hashchange", () => location.hash !== pack(page.bench) && follow());
 addEventListener("paste", (event) => {
   if (/** @type {any} */ (event.target).closest?.("input")) return;
-  const { rows } = pasted(/** @type {ClipboardEvent} */ (event).clipboardData?.getData("text") ?? "");
+  const text = /** @type {ClipboardEvent} */ (event).clipboardData?.getData("text") ?? "";
+  const { rows, why } = pasted(text);
   if (rows.length > 1) paste("K", [0, 0], rows);
+  else if (why && /^[\s[(]*[-+−.]?\d/.test(text)) refuse(why); // it begins like a matrix
 });
 document.addEventListener("box", () => draw());
 

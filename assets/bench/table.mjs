@@ -144,10 +144,10 @@ export class Table {
   pasted(event) {
     const name = /** @type {any} */ (event.target).dataset?.name ?? "";
     const given = event.clipboardData?.getData("text") ?? "";
-    const { rows, wrong } = pasted(given);
+    const { rows, why } = pasted(given);
     if (name.startsWith("name") || !/[\s,;[]/.test(given.trim())) return;
     event.preventDefault();
-    if (wrong || !rows.length) return this.acts.refuse(refusal(msg`The pasted text`, wrong || given));
+    if (why) return this.acts.refuse(why);
     const [what, a, c] = name.split(" ");
     this.acts.paste(what, what === "q" ? [0, Number(a)] : [Number(a), Number(c ?? 0)], rows);
   }

@@ -36,18 +36,23 @@ export function resized(b, rows, keys, wide) {
   };
 }
 
-/** Numbers out of a spreadsheet, a Python list, a NumPy print: lines of numbers, or null where something else stands among them.
- * @param {string} text @returns {{rows: number[][], wrong: string}} */
+/** Numbers out of a spreadsheet, a Python list, a NumPy print: lines of numbers. Where something else stands among them, or a line is longer
+ * than another, there are none, and `why` is a sentence.
+ * @param {string} text @returns {{rows: number[][], why: string}} */
 export function pasted(text) {
-  const rows = [], lines = text.replace(/\b(?:array|tensor)\(|[()]/g, " ").replace(/\]\s*,?\s*\[/g, "\n").replace(/[[\]]/g, " ").split(/[\n;]/);
+  /** @type {number[][]} */
+  const rows = [];
+  const lines = text.replace(/\b(?:array|tensor)\(|[()]/g, " ").replace(/\]\s*,?\s*\[/g, "\n").replace(/[[\]]/g, " ").split(/[\n;]/);
   for (const line of lines) {
     const parts = line.trim().split(/[\s,]+/).filter(Boolean);
     const found = parts.map(number);
     const wrong = found.indexOf(null);
-    if (wrong >= 0) return { rows: [], wrong: parts[wrong] };
+    if (wrong >= 0) return { rows: [], why: refusal(msg`The pasted text`, parts[wrong]) };
     if (parts.length) rows.push(/** @type {number[]} */ (found));
   }
-  return { rows, wrong: "" };
+  const ragged = rows.findIndex((row) => row.length !== rows[0].length);
+  if (ragged >= 0) return { rows: [], why: msg`The pasted text has ${rows[ragged].length} numbers in row ${ragged}; allowed: ${rows[0].length}, as in row 0. Nothing was changed.` };
+  return { rows, why: rows.length ? "" : refusal(msg`The pasted text`, text) };
 }
 
 /** @param {Bench} b @returns {string} */

@@ -74,7 +74,9 @@ test("numbers: what is one, and what is not", () => {
 test("a matrix is pasted from a sheet, a list or a print of an array", () => {
   const rows = [[1, 2], [3, -4.5]];
   for (const text of ["1\t2\n3\t-4.5\n", "[[1, 2], [3, -4.5]]", "array([[ 1. ,  2. ],\n       [ 3. , -4.5]])", "1 2; 3 -4.5"]) assert.deepEqual(pasted(text).rows, rows, text);
-  assert.equal(pasted("1 two 3").wrong, "two");
+  assert.match(pasted("1 two 3").why, /^The pasted text was given two; allowed: a number/);
+  assert.match(pasted("[[1, nan], [2, 3]]").why, /was given nan; allowed/);
+  assert.deepEqual(pasted("1 2\n3\n4 5"), { rows: [], why: "The pasted text has 1 numbers in row 1; allowed: 2, as in row 0. Nothing was changed." });
 });
 
 test("another shape keeps what there was", () => {
