@@ -9,11 +9,12 @@ from dash import html
 from dash.development.base_component import Component
 from fastapi import FastAPI
 
-from app.ui.controls import fields
+from app.ui.controls import fields, glyph_image
 from app.ui.gathered import Gathered
 from app.ui.language import say
 from app.ui.parts import brand, button, other_language, pages
 from app.ui.plain import add_page
+from models.catalogue import architectures
 
 
 def add_compare(api: FastAPI, gathered: Callable[[], Gathered], catalogue: Mapping[str, Any]) -> None:
@@ -24,7 +25,11 @@ def add_compare(api: FastAPI, gathered: Callable[[], Gathered], catalogue: Mappi
 def _data(catalogue: Mapping[str, Any]) -> dict[str, Any]:
     """The architectures that can be chosen, and tasks with their examples."""
     kept = ("id", "phases", "tasks", "paper")
-    models = [{**{k: a[k] for k in kept}, "name": say(a["name"]), "family": say(a["family"])} for a in catalogue["architectures"]]
+    specs = architectures()
+    models = [
+        {**{k: a[k] for k in kept}, "name": say(a["name"]), "family": say(a["family"]), "glyph": glyph_image(specs[a["id"]])}
+        for a in catalogue["architectures"]
+    ]
     tasks = [
         {
             "id": t["id"],

@@ -244,7 +244,13 @@ def reads(spec: Spec) -> str:
 
 
 def glyph(spec: Spec) -> Component:
-    """An architecture's icon is its visibility: query rows downwards, key columns to the right, five of each."""
+    """An architecture's icon, as a mask over ink."""
+    image = glyph_image(spec)
+    return html.Span(className="glyph", style={"maskImage": image, "WebkitMaskImage": image})
+
+
+def glyph_image(spec: Spec) -> str:
+    """The icon as a CSS image. It is the visibility: query rows downwards, key columns to the right, five of each."""
     levels = _pattern(spec)
     squares = "".join(
         f"<rect x='{c * 4 + 0.3}' y='{r * 4 + 0.3}' width='3.4' height='3.4' opacity='{levels[r][c]:.2f}'/>"
@@ -252,8 +258,7 @@ def glyph(spec: Spec) -> Component:
         for c in range(5)
     )
     svg = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20'>{squares}</svg>"
-    image = f'url("data:image/svg+xml,{quote(svg)}")'
-    return html.Span(className="glyph", style={"maskImage": image, "WebkitMaskImage": image})
+    return f'url("data:image/svg+xml,{quote(svg)}")'
 
 
 def _small(seen: Visibility) -> Visibility:

@@ -6,16 +6,19 @@ import { counted, msg } from "../lib/language.mjs";
 import { Field, labelOf, same } from "../lib/setup/fields.mjs";
 import { banks, total } from "../lib/states/kept.mjs";
 import { bytes, duration, figure, leaf, number, probability, shown } from "../lib/words.mjs";
-import { drawDepth, drawLine, drawMap, drawReach, drawReads } from "./drawings.mjs";
+import { drawDepth, drawLine, drawReach } from "./drawings.mjs";
 import { apart, FEWEST, MOST } from "./link.mjs";
+import { column, drawMap, drawReads } from "./reading.mjs";
 
 /** @typedef {import("./columns.mjs").Column} Column */
 /** @typedef {{architectures: any[], tasks: any[], replace: (i: number, id: string) => void, remove: (i: number) => void, add: () => void, open: (c: Column) => void, fields: Record<string, any[]>, vary: (i: number, name: string, value: any) => void, task: () => string, changed: () => void}} Acts */
 
 const ROWS = {
-  decode: ["model", "reads", "sofar", "reach", "chooses", "keeps", "cost"],
-  train: ["model", "loss", "gradient", "depth", "keeps", "cost"],
+  decode: ["model", "reads", "sofar", "reach", "chooses", "keeps"],
+  train: ["model", "loss", "gradient", "depth", "keeps"],
 };
+/** Rows that are drawn: the newest. */
+const NEWEST = 7;
 /** @param {number} i */
 export const letter = (i) => String.fromCharCode(65 + i);
 
@@ -24,7 +27,7 @@ function named(row) {
   const names = /** @type {Record<string, [string, string]>} */ ({
     model: [msg`Model`, msg`compared row by row`], reads: [msg`Reads now`, msg`width = weight, mean of heads, last layer`], sofar: [msg`Read so far`, msg`one line per target row`],
     reach: [msg`Reach`, msg`gradient of log p(choice); same test for all`], chooses: [msg`Chooses`, msg`and p of what it chose, by step`],
-    keeps: [msg`Keeps`, msg`between calls`], cost: [msg`Costs`, msg`this call`], loss: [msg`Loss`, msg`nats a row, the others in grey`], gradient: [msg`Gradient`, msg`norm of all, before clipping`],
+    keeps: [msg`Keeps, costs`, msg`between calls; this call`], loss: [msg`Loss`, msg`nats a row, the others in grey`], gradient: [msg`Gradient`, msg`norm of all, before clipping`],
     depth: [msg`Gradient by layer`, msg`at what each layer gives; first sequence`],
   });
   return names[row];
@@ -77,9 +80,9 @@ export class Grid {
   /** @param {string} row @param {Column} c @param {number} i @param {number} count @returns {any[]} */
   filled(row, c, i, count) {
     const canvas = (/** @type {string} */ name) => h("canvas", { role: "img", "aria-label": name });
-    if (row === "model") return [h("b", { class: "letter" }, letter(i)), this.select(c, i), h("small"), h("small", { class: "varied" }), h("span", { class: "row" }, h("button", { class: "link small", type: "button", onclick: () => this.acts.open(c) }, msg`Open as a stage`), h("button", { class: "link small", type: "button", disabled: count <= FEWEST, onclick: () => this.acts.remove(i) }, msg`Remove`)), this.variant(c, i)];
+    if (row === "model") return [h("span", { class: "who" }, h("b", { class: "letter" }, letter(i)), h("i", { class: "glyph", "aria-hidden": "true" })), this.select(c, i), h("small"), h("small", { class: "varied" }), h("span", { class: "row" }, h("button", { class: "link small", type: "button", onclick: () => this.acts.open(c) }, msg`Open as a stage`), h("button", { class: "link small", type: "button", disabled: count <= FEWEST, onclick: () => this.acts.remove(i) }, msg`Remove`)), this.variant(c, i)];
     if (row === "chooses") return [h("ol", { class: "choices" }), canvas(msg`probability of what was chosen, by step`)];
-    if (row === "keeps" || row === "cost") return [h("p", { class: "facts" })];
+    if (row === "keeps") return [h("p", { class: "facts" }), h("p", { class: "facts dim" })];
     return [canvas(named(row)[0])];
   }
 
@@ -105,6 +108,8 @@ export class Grid {
   model(cell, c) {
     const spec = this.acts.architectures.find((a) => a.id === c.architecture), opened = c.world.opened;
     const config = opened?.scenario.config ?? c.config;
+    const mask = spec?.glyph ?? "";
+    set(cell.firstChild.lastChild, "style", mask ? `mask-image: ${mask}; -webkit-mask-image: ${mask}` : null);
     for (const f of this.fields.get(c) ?? []) f.show({ value: config[nameOf(f.about)] ?? f.about.default });
     const others = this.acts.fields[c.architecture].filter((/** @type {any} */ f) => nameOf(f) in config && !same(config[nameOf(f)], f.default));
     const task = opened && opened.scenario.task !== this.acts.task() ? this.acts.tasks.find((t) => t.id === opened.scenario.task)?.name : "";
@@ -129,25 +134,26 @@ export class Grid {
     const kept = (c.world.moved?.kept ?? []).map((/** @type {any} */ k) => leaf(k.path)).join(", ");
     const known = at && keys.some((/** @type {any} */ _, /** @type {number} */ j) => Number.isFinite(weight(row, j)));
     const largest = known ? keys.reduce((/** @type {number} */ best, /** @type {any} */ _, /** @type {number} */ j) => (weight(row, j) > (best < 0 ? -1 : weight(row, best)) ? j : best), -1) : -1;
-    const chosen = request?.candidates.find((/** @type {any} */ x) => x.id === request.choice)?.token ?? "";
-    const words = at ? (known ? "" : msg`nothing is read yet`) : msg`no choice of where to look: all goes through ${kept || "…"}`;
-    const window = last(rows, 7), first = rows.length - window.length;
-    drawReads(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), words, own: at?.info.key === "t", chosen, largest, vector: !at && request?.source && row >= 0 ? msg`one vector, no choice of where to look` : "" });
+    const lead = request?.candidates.find((/** @type {any} */ x) => x.id === request.choice);
+    const [window, first] = newest(rows);
+    const vector = !at && request?.source && row >= 0;
+    const words = vector ? msg`everything must fit through here` : at ? (known ? "" : msg`nothing is read yet`) : msg`no choice of where to look: all goes through ${kept || "…"}`;
+    drawReads(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), words, chosen: lead?.token ?? "", chance: lead?.probability ?? NaN, largest, vector: vector ? msg`one vector` : "" });
     set(cell.firstChild, "aria-label", largest < 0 ? words : msg`reads ${keys[largest]?.token ?? ""} with weight ${probability(weight(row, largest), 2)}`);
   }
 
   /** @param {any} cell @param {Column} c */
   sofar(cell, c) {
-    const { at, rows, keys, row, weight } = this.shownRows(c);
-    drawMap(cell.firstChild, { keys: at ? keys : [], rows, row, weight });
-    set(cell, "data-empty", at ? null : msg`it has no map: it reads no rows`);
+    const { at, request, rows, keys, row, weight } = this.shownRows(c);
+    const [window, first] = newest(rows);
+    drawMap(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), instead: at ? "" : request?.source ? msg`reads the one vector` : msg`reads its state alone` });
   }
 
   /** @param {any} cell @param {Column} c */
   reach(cell, c) {
-    const found = c.reach(), { request } = this.shownRows(c), source = found?.rows.s;
+    const found = c.reach(), { request, keys, rows } = this.shownRows(c), source = found?.rows.s;
     const norms = (source ?? found?.rows.t ?? []).map(number);
-    drawReach(cell.firstChild, source ? (request?.source ?? []) : (request?.target ?? []), norms, source ? "k" : "q");
+    drawReach(cell.firstChild, source ? (request?.source ?? []) : (request?.target ?? []), norms, source ? "k" : "q", (width) => column(width, keys.length, newest(rows)[0].length));
     set(cell, "data-empty", found ? null : c.world.moved?.ended ? msg`nothing is chosen: it has ended` : msg`being measured`);
   }
 
@@ -170,13 +176,13 @@ export class Grid {
     const all = banks(c.world.moved?.kept ?? []), { now, perRow } = total(all);
     const what = c.world.moved?.phase === "train" ? msg`nothing between updates but the weights` : all.map((b) => b.lines.map((l) => l.name)).flat().filter((n, i, l) => l.indexOf(n) === i).join(", ");
     text(cell.firstChild, c.world.moved ? [what, c.world.moved.phase === "train" ? "" : msg`${bytes(now)} now, ${perRow ? `+${bytes(perRow)}` : msg`nothing`} per further row`].filter(Boolean).join(" · ") : "");
+    this.cost(cell.lastChild, c.world.moved);
   }
 
-  /** @param {any} cell @param {Column} c */
-  cost(cell, c) {
-    const moved = c.world.moved;
+  /** @param {HTMLElement} line @param {any} moved */
+  cost(line, moved) {
     const rows = moved?.stages.reduce((/** @type {number} */ sum, /** @type {any} */ s) => sum + s.rows, 0) ?? 0;
-    text(cell.firstChild, moved && !rows ? msg`nothing ran yet` : moved ? `${duration(moved.forward_ms)} · ${counted(rows, "{0} row computed", "{0} rows computed")}` : "");
+    text(line, moved && !rows ? msg`nothing ran yet` : moved ? `${duration(moved.forward_ms)} · ${counted(rows, "{0} row computed", "{0} rows computed")}` : "");
   }
 
   /** @param {any} cell @param {Column} c @param {number} i @param {Column[]} columns */
@@ -209,5 +215,5 @@ export class Grid {
 /** A field's name in the config. @param {{path: string}} about */
 const nameOf = (about) => about.path.replace("config.", "");
 
-/** @template T @param {T[]} l @param {number} n */
-const last = (l, n) => l.slice(Math.max(0, l.length - n));
+/** The rows that have room, and the number of the first of them. @template T @param {T[]} rows @returns {[T[], number]} */
+const newest = (rows) => [rows.slice(-NEWEST), Math.max(0, rows.length - NEWEST)];
