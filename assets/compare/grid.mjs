@@ -131,7 +131,7 @@ export class Grid {
   /** @param {any} cell @param {Column} c */
   reads(cell, c) {
     const { at, request, rows, keys, row, weight } = this.shownRows(c);
-    const kept = (c.world.moved?.kept ?? []).map((/** @type {any} */ k) => leaf(k.path)).join(", ");
+    const kept = [...new Set((c.world.moved?.kept ?? []).map((/** @type {any} */ k) => leaf(k.path)))].join(", ");
     const known = at && keys.some((/** @type {any} */ _, /** @type {number} */ j) => Number.isFinite(weight(row, j)));
     const largest = known ? keys.reduce((/** @type {number} */ best, /** @type {any} */ _, /** @type {number} */ j) => (weight(row, j) > (best < 0 ? -1 : weight(row, best)) ? j : best), -1) : -1;
     const lead = request?.candidates.find((/** @type {any} */ x) => x.id === request.choice);
