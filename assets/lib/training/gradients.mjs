@@ -97,12 +97,18 @@ function arrange(taps) {
     const path = t.path.replace("parameter.", "");
     const named = owner(path, scopes);
     const op = ops.get(t.reached) ?? named ?? "";
-    const scope = named && (/layer\d/.test(named) || named === op) ? named : op || path.split(".")[0];
+    const scope = named && (/layer\d/.test(named) || named === op || otherStack(named, op)) ? named : op || path.split(".")[0];
     all.set(scope, [...(all.get(scope) ?? []), { path, name: inside(path, scope), op, rank: rank(t, i, taps) }]);
   });
   const first = (/** @type {Place["parameters"]} */ list) => Math.min(...list.map((p) => p.rank));
   return [...all].map(([scope, list]) => ({ scope, name: opName(scope, several), parameters: modules(list) })).sort((a, b) => first(a.parameters) - first(b.parameters));
 }
+
+const STACK = /^(encoder|decoder)(?=\.|$)/;
+
+/** Whether the operation that needs a parameter's result first stands in another stack: a summary that the decoder reads is made in the
+ * encoder. @param {string} named @param {string} op */
+const otherStack = (named, op) => STACK.test(named) && STACK.test(op) && named.match(STACK)?.[0] !== op.match(STACK)?.[0];
 
 /** The operation that a parameter's name says it belongs to.
  * @param {string} path @param {string[]} scopes longest first */
