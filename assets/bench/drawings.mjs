@@ -13,7 +13,7 @@ const short = (/** @type {number} */ x) => figure(x, 2).replace(/^(−?)0\./, "$
 export function drawJacobian(canvas, b, J, row) {
   const max = Math.max(1e-12, ...J.flat().map(Math.abs));
   cellMap(canvas, {
-    rows: J.length, columns: J.length, value: (i, j) => J[i][j], state: (i, j) => (b.hidden[i] || b.hidden[j] ? "model" : "ok"),
+    rows: J.length, columns: J.length, value: (i, j) => J[i][j], state: (i, j) => (b.hidden[i] || b.hidden[j] ? "user" : "ok"),
     scale: { max, diverging: true }, left: 78, top: 30, gap: 2, maxCell: 44, values: true, format: short, selected: { row, column: row },
     rowLabels: b.names, columnLabels: b.names, roles: ["k", "k"],
   });
@@ -33,7 +33,7 @@ export function drawScores(canvas, b, scores, row) {
   scores.forEach((value, j) => {
     const y = j * line + line / 2, size = (Math.abs(value) / most) * (middle - left), thick = Math.min(16, line - 4);
     label(g, b.names[j], left - 8, y, { mono: true, size: 12.5, weight: j === row ? 700 : 500, align: "right", color: j === row ? "--k" : "--ink-2" });
-    if (b.hidden[j]) hatch(g, left, y - thick / 2, width - left - right, thick, css("--hatch"), 1, 6);
+    if (b.hidden[j]) hatch(g, left, y - thick / 2, width - left - right, thick, css("--ink-2"), 1.3, 5);
     else {
       g.fillStyle = css("--g-fill");
       g.fillRect(value < 0 ? middle - size : middle, y - thick / 2, Math.max(1, size), thick);

@@ -192,7 +192,7 @@ function draw() {
   text(place("bench-high"), `+${figure(most, 2)}`);
   drawScores(canvas("bench-scores"), b, d.scores, page.row);
   const [low, high] = drawSweep(canvas("bench-sweep"), b, r, page.row);
-  text(place("bench-swept"), msg`score of row ${page.row} from ${figure(low, 1)} to ${figure(high, 1)}`);
+  text(place("bench-swept"), msg`row ${page.row}, ${figure(low, 1)} to ${figure(high, 1)}`);
   gradients(b);
   text(place("bench-gsum"), figure(Math.abs(d.scores.reduce((a, x) => a + x, 0)) < 1e-12 ? 0 : d.scores.reduce((a, x) => a + x, 0)));
   inspector.draw(b, r, page.row, page.server);

@@ -45,7 +45,9 @@ export class Table {
       const line = p.rows[j], hidden = b.hidden[j];
       line.element.className = `${hidden ? "off" : ""} ${j === row ? "cur" : ""}`;
       if (line.score) text(line.score, seen(AT.score, short(r.scores[j])));
-      text(line.mask, hidden ? "−∞" : "0");
+      const mask = hidden ? "−∞" : "0";
+      text(line.mask, mask);
+      set(line.mask, "aria-label", `${msg`mask row ${j}`}: ${mask}`);
       set(line.mask, "aria-pressed", String(hidden));
       text(line.exp, seen(AT.exp, hidden ? "0" : short(r.exps[j])));
       text(line.weight, seen(AT.weight, probability(r.weights[j])));
@@ -94,7 +96,7 @@ export class Table {
     const supplied = b.mode === "supplied", apart = b.kind === "kv";
     const name = this.input(`name ${j}`, msg`name of row ${j}`, "name");
     line.score = supplied ? null : h("td", { class: "mono" });
-    line.mask = h("button", { class: "mk", type: "button", "aria-label": msg`mask row ${j}`, onclick: () => this.acts.change({ ...this.b(), hidden: this.b().hidden.map((x, i) => (i === j ? !x : x)) }) });
+    line.mask = h("button", { class: "mk", type: "button", onclick: () => this.acts.change({ ...this.b(), hidden: this.b().hidden.map((x, i) => (i === j ? !x : x)) }) });
     line.exp = h("td", { class: "mono" });
     line.bar = h("i");
     line.weight = h("b", { class: "c-v mono" });

@@ -112,3 +112,9 @@ export function axisName(axis) {
   const name = names[prime ? axis.slice(0, -1) : axis] ?? axis;
   return prime ? msg`key: ${name}` : name;
 }
+
+/** A relation as a button says it. @param {string} name "source_self" @returns {string} */
+export function relationName(name) {
+  const known = /** @type {Record<string, string>} */ ({ source_self: msg`source self`, target_self: msg`target self`, cross: msg`cross`, hops: msg`hops`, memory: msg`memory` });
+  return known[name] ?? name.replaceAll("_", " ");
+}

@@ -14,7 +14,7 @@ import { timeShown } from "../lib/training/backwards.mjs";
 import * as read from "../lib/reads.mjs";
 import { drawScale, largest, scalebar, scaleOf, weightScale } from "../lib/draw/scalebar.mjs";
 import { besideReads, inMapsPlace } from "../lib/states/tapes.mjs";
-import { requestName } from "../lib/words.mjs";
+import { relationName, requestName } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/map/pane.mjs").Showing} Showing */
 /** plain: heads beside one map; large: an overview beside a lens; pair: two requests side by side. @typedef {"plain" | "large" | "pair"} Mode */
@@ -247,7 +247,7 @@ function controls(element, stage, world, context) {
   hide(stage.part("relations"), all.length < 2);
   list(stage.part("relations"), all, (/** @type {any} */ r) => r?.name ?? "", () => h("button", { type: "button" }), (button, r) => {
     if (!r) return toStates(button, context);
-    text(button, r.name.replaceAll("_", " "));
+    text(button, relationName(r.name));
     set(button, "title", r.title);
     set(button, "aria-pressed", String(r.name === at?.info.name));
     button.onclick = () => context.look({ relation: r.name, lock: null, path: null, op: null });

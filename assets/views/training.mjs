@@ -12,7 +12,7 @@ import { choice, panel, printScale, show } from "../lib/draw/panels.mjs";
 import * as read from "../lib/reads.mjs";
 import { loops } from "../lib/training/backwards.mjs";
 import { alone } from "../lib/states/tapes.mjs";
-import { figure, rowWords, shown } from "../lib/words.mjs";
+import { figure, relationName, rowWords, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/training/gradients.mjs").Powers} Powers */
 /** @typedef {import("../lib/training/gradients.mjs").Group} Group @typedef {import("../lib/training/gradients.mjs").Parameter} Parameter @typedef {import("../lib/draw/panels.mjs").Panel} Panel */
@@ -240,7 +240,7 @@ function pick(select, world, at, context) {
   const all = (world.opened?.relations ?? []).flatMap((/** @type {any} */ r) => Array.from({ length: r.layers * r.heads }, (_, i) => ({ name: r.name, layer: Math.floor(i / r.heads), head: i % r.heads })));
   const key = (/** @type {any} */ o) => `${o.name} ${o.layer} ${o.head}`;
   const several = (world.opened?.relations.length ?? 0) > 1;
-  list(select, all, key, (o) => h("option", { value: key(o) }, `L${o.layer + 1} H${o.head + 1}${several ? ` ${o.name.replaceAll("_", " ")}` : ""}`));
+  list(select, all, key, (o) => h("option", { value: key(o) }, `L${o.layer + 1} H${o.head + 1}${several ? ` ${relationName(o.name)}` : ""}`));
   const now = key({ name: at.info.name, layer: at.layer, head: at.head });
   if (select.value !== now) select.value = now;
   select.onchange = () => {

@@ -51,6 +51,17 @@ def test_each_phase_on_a_desk_and_on_a_phone(blank: Window, scheme: str) -> None
         _clean(blank.page, f"{tab} on a phone, {scheme}")
 
 
+@pytest.mark.parametrize("where", ["/bench", "/compare"])
+def test_the_pages_beside_the_stage(blank: Window, where: str) -> None:
+    page = blank.page
+    page.goto(blank.address + where)
+    blank.until("document.documentElement.dataset.ready !== undefined && !globalThis.lookbackCompare?.busy")
+    page.evaluate(AXE.read_text())
+    _clean(page, where)
+    page.emulate_media(color_scheme="dark")
+    _clean(page, f"{where}, dark")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_whatever_can_be_opened(blank: Window, scheme: str) -> None:
     page = _opened(blank, scheme).page
