@@ -54,6 +54,7 @@ def test_each_phase_on_a_desk_and_on_a_phone(blank: Window, scheme: str) -> None
 @pytest.mark.parametrize("where", ["/bench", "/compare"])
 def test_the_pages_beside_the_stage(blank: Window, where: str) -> None:
     page = blank.page
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
     page.goto(blank.address + where)
     blank.until("document.documentElement.dataset.ready !== undefined && !globalThis.lookbackCompare?.busy")
     page.evaluate(AXE.read_text())
