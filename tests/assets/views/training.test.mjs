@@ -88,6 +88,13 @@ test("a recurrent model: the backward pass says which operation a parameter belo
   ]);
 });
 
+test("a parameter of one stack stands with it, though another stack reads what it makes first", () => {
+  const t = (path, axes, reached) => ({ path, axes: axes.split(" "), type: "hidden", gradient: true, reached });
+  const schema = [t("encoder.summary", "b n", -1), t("decoder.token", "b t d", 2), t("decoder.summary", "b n", 1), t("logits", "b t v", 0), { ...parameter("encoder.V.weight"), reached: 1 }, { ...parameter("decoder.head.weight"), reached: 0 }];
+  const all = groups({ ...updating(), schema: { taps: schema } });
+  assert.deepEqual(all.map((g) => [g.key, g.parameters.map((q) => q.name)]), [["logits", ["decoder head"]], ["encoder", ["V"]]]);
+});
+
 test("the view asks for the gradient of one head's scores, and norms by position", () => {
   const wants = view.wants(training());
   assert.deepEqual(wants.map((s) => [s.side, s.reduce ?? "none"]), [["gradient", "none"], ...depths(taps).map(() => ["gradient", "norm"])]);
