@@ -6,6 +6,7 @@ that is shown: all fields of all architectures at once would be hundreds of cont
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -240,7 +241,14 @@ def reads(spec: Spec) -> str:
         return say(OWN[own.default.program])
     if any(r.query == "r" for r in spec.relations):
         return say("hops weigh every row")
-    return say("the source as one vector") if spec.capabilities.has_source else say("its state alone")
+    if spec.capabilities.has_source:
+        return say("the source as one vector")
+    return say(OWN["causal_sliding"]) if _windowed(spec) else say("its state alone")
+
+
+def _windowed(spec: Spec) -> bool:
+    """Whether a row is made of the newest rows by their place, and no state is carried."""
+    return spec.family == "Convolution" or any(field.name == "window" for field in dataclasses.fields(spec.config))
 
 
 def glyph(spec: Spec) -> Component:

@@ -196,6 +196,8 @@ def test_what_a_row_reads_is_said_in_a_few_words() -> None:
     one = replace(specs["a0"], capabilities=replace(specs["a0"].capabilities, has_source=True))
     assert controls.reads(one) == "the source as one vector"
     assert [row[2] for row in controls._pattern(one)] == [1.0] * 5
+    named = [controls.reads(architectures()[name]) for name in ("nplm", "convolution", "mamba", "recurrent")]
+    assert named == ["a window of its past", "a window of its past", "its state alone", "its state alone"]
     window = controls._pattern(specs["a5"])
     assert all((window[r][c] > 0.5) == (0 <= r - c <= 2) for r in range(5) for c in range(5))
     assert min(min(row) for row in controls._pattern(specs["a2"])) > 0.5
