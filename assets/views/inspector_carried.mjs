@@ -4,7 +4,7 @@
 import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { shownPath } from "../lib/inspect/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
-import { carried, carryOf, largest, left, selectors, write } from "../lib/states/carrying.mjs";
+import { carried, carryOf, fading, largest, left, selectors, write } from "../lib/states/carrying.mjs";
 import * as tapes from "../lib/states/tapes.mjs";
 import { figure, percent, rowWords } from "../lib/words.mjs";
 
@@ -13,6 +13,7 @@ import { figure, percent, rowWords } from "../lib/words.mjs";
 
 const NAME = "inspector_carried";
 const LINES = 6; // rows of whose writes something is left
+const SERIES = 4; // the newest of the rows after a locked one
 const before = (/** @type {string} */ letter) => `${letter}₋₁`;
 
 /** Whether the inspector stands on what is carried, or on a tensor that made it. @param {World} world */
@@ -39,7 +40,7 @@ export default {
       h("div", { class: "insp carried left-part" }, head(msg`Still in the state now`),
         h("table", { class: "which" }, h("thead", null, h("tr", null, [msg`written by`, msg`left of it`, "", msg`share`].map((said) => h("th", { scope: "col" }, said)))), h("tbody"),
           h("tfoot", null, h("tr", null, h("td", { colspan: 3 }), h("td")))),
-        h("p", { class: "note" })),
+        h("p", { class: "note" }), h("p", { class: "note" })),
     );
   },
 
@@ -142,6 +143,9 @@ function remains(part, c, unit, lit, chosen) {
   text(foot.firstElementChild.firstElementChild, counted(others.count, "{0} other row", "{0} other rows"));
   text(foot.firstElementChild.lastElementChild, figure(others.share));
   const sum = rows.reduce((all, r) => all + r.share, 0);
-  text(part.lastElementChild, Number.isFinite(sum) ? msg`Σ of shares ${figure(sum)}; Σ of what is left − state ${off ? off.toExponential(0) : "0"} ◉` : msg`the state is 0 there`);
-  set(part.lastElementChild, "title", msg`share: how much of the state lies in the direction of what is left of the row; below 0 it takes away`);
+  const [, , told, faded] = part.children;
+  text(told, Number.isFinite(sum) ? msg`Σ of shares ${figure(sum)}; Σ of what is left − state ${off ? off.toExponential(0) : "0"} ◉` : msg`the state is 0 there`);
+  set(told, "title", msg`share: how much of the state lies in the direction of what is left of the row; below 0 it takes away`);
+  const series = chosen >= 0 && chosen < c.newest ? fading(c, chosen, unit).map((v, i) => `${chosen + 1 + i}: ${Number.isFinite(v) ? percent(v) : "–"}`) : [];
+  text(faded, series.length ? msg`Left of row ${chosen} after row ${series.slice(-SERIES).join(", ")}` : msg`Lock a row: how its write faded from row to row.`);
 }

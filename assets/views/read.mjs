@@ -22,7 +22,7 @@ import { percent, requestName, shown } from "../lib/words.mjs";
 /** All that one picture of the strips is made from.
  * @typedef {object} Scene
  * @property {any} info relation @property {number} row whose read is shown @property {read.Row[]} keys @property {import("../lib/read/ribbons.mjs").Place[]} queries
- * @property {import("../lib/read/ribbons.mjs").KeyRead[]} reads @property {number} top the key that is read most @property {(row: number, key: number) => number} amount
+ * @property {import("../lib/read/ribbons.mjs").KeyRead[]} reads @property {number} top the key that is read most @property {number | null} locked the key that the shown row is locked with @property {(row: number, key: number) => number} amount
  * @property {number} most @property {(value: number) => string} said @property {Layout} geo @property {number} focus the row that is followed or locked @property {boolean} preview another row is only pointed at */
 
 /** @type {WeakMap<HTMLElement, {pan: Pan, scene: Scene | null, passes: pass.Passes | null, world: World, context: Context}>} */
@@ -115,7 +115,7 @@ export function scene(world, width, height) {
   const asked = world.hover && queries[world.hover.row] ? world.hover.row : focus;
   const reads = keyReads(world, weight, asked, amount);
   const geo = layout(width, height, Math.max(keys.length, queries.length), reserved(world, at.info));
-  return { info: at.info, row: asked, keys, queries, reads, top: strongest(reads), amount, most, said, geo, focus, preview: asked !== focus };
+  return { info: at.info, row: asked, keys, queries, reads, top: strongest(reads), locked: asked === world.look.lock?.row ? world.look.lock.key : null, amount, most, said, geo, focus, preview: asked !== focus };
 }
 
 /** @param {any} held */

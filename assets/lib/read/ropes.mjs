@@ -31,7 +31,7 @@ export function ghosts(g, s, near) {
   }
 }
 
-/** The row's own reads in the colour of values; what you hid is dashed and crossed; what the program masks is crossed.
+/** The row's own reads in the colour of values; what you hid is dashed and crossed, and so is what the program masks where it is locked; else that is crossed.
  * @param {Canvas} g @param {Scene} s @param {Near} near */
 export function ribbons(g, s, near) {
   const { geo, row } = s;
@@ -39,7 +39,7 @@ export function ribbons(g, s, near) {
   for (const r of s.reads) {
     if (!near(r.key)) continue;
     const part = r.amount / s.most;
-    if (r.state === "user") hidden(g, geo.middle(r.key), y0 + 4, geo.middle(row) + (r.key < row ? -14 : 14), y1 - 4);
+    if (r.state === "user" || (r.state === "model" && r.key === s.locked)) hidden(g, geo.middle(r.key), y0 + 4, geo.middle(row) + (r.key < row ? -14 : 14), y1 - 4);
     else if (r.state === "model") draw.cross(g, geo.middle(r.key), y0 + 9, 3, "--ink-3");
     else if (part > FAINT) draw.ribbon(g, geo.middle(r.key), y0 + 2, geo.middle(row), y1 - 2, Math.max(THINNEST, part * widest(s)), draw.alpha(draw.css("--v-fill"), Math.min(0.97, 0.3 + 0.75 * part)));
   }
@@ -232,16 +232,19 @@ export function arrow(g, x, y) {
   g.fill();
 }
 
-/** In a long input, the key that is read most, kept in sight at the left with its ribbon; and what else is read out of sight.
+/** In a long input, the locked key or the one that is read most, kept in sight at the left with its ribbon, or with the line that there is not.
  * @param {Canvas} g @param {Scene} s @param {Near} near @param {number} scrolled */
 export function pinned(g, s, near, scrolled) {
   const { geo, row } = s;
-  if (s.top < 0 || near(s.top)) return;
-  const far = s.reads[s.top];
+  const key = s.locked ?? s.top;
+  if (key < 0 || near(key) || !s.reads[key]) return;
+  const far = s.reads[key];
+  const blocked = far.state === "model" || far.state === "user";
   const [x, width] = [geo.gutter, geo.slot + 2];
   const part = far.amount / s.most;
-  if (near(row)) draw.ribbon(g, x + width / 2, geo.top + geo.chip + 2, geo.middle(row) - scrolled, geo.bottom - 2, Math.max(THINNEST, part * 26), draw.alpha(draw.css("--v-fill"), Math.min(0.97, 0.3 + 0.75 * part)));
-  draw.chip(g, x, geo.top, width, geo.chip, `${s.top} ${shown(s.keys[s.top].token)}`, { role: "k", on: true, size: 11 });
+  if (blocked && near(row)) hidden(g, x + width / 2, geo.top + geo.chip + 4, geo.middle(row) - scrolled - 14, geo.bottom - 4);
+  else if (near(row)) draw.ribbon(g, x + width / 2, geo.top + geo.chip + 2, geo.middle(row) - scrolled, geo.bottom - 2, Math.max(THINNEST, part * 26), draw.alpha(draw.css("--v-fill"), Math.min(0.97, 0.3 + 0.75 * part)));
+  draw.chip(g, x, geo.top, width, geo.chip, `${key} ${shown(s.keys[key].token)}`, { role: "k", on: true, size: 11 });
   draw.label(g, "···", x + width + 3, geo.top + geo.chip / 2, { size: 11, color: "--ink-3" });
-  beside(g, s.said(far.amount), x + 2, geo.top + geo.chip + 10);
+  if (!blocked) beside(g, s.said(far.amount), x + 2, geo.top + geo.chip + 10);
 }

@@ -79,7 +79,7 @@ const stripName = (owner) => (owner === "s" ? msg`Source rows` : owner === "r" ?
  * @param {CanvasRenderingContext2D} g @param {Layout} geo @param {any} info */
 export function gutter(g, geo, info) {
   const [up, down] = [geo.top + geo.chip / 2, geo.bottom + geo.chip / 2];
-  strip(g, stripName(info.key), [["K", "k"], ["V", "v"]], geo.long ? msg`in view` : msg`are read`, up);
+  strip(g, stripName(info.key), [["K", "k"], ["V", "v"]], geo.long ? msg`in view` : msg`are read`, geo.long ? up - 4 : up); // below a map of all rows there is less room
   if (info.query === "r") strip(g, stripName("r"), [], msg`weigh all rows`, down);
   else strip(g, stripName(info.query), [["Q", "q"]], msg`do the reading`, down);
 }

@@ -156,6 +156,14 @@ export function left(c, unit = null) {
   return { rows, off: sum.reduce((most, v, n) => Math.max(most, Math.abs(v - state[n])), 0) };
 }
 
+/** What was left of one row's write after each later row, up to the newest. @param {Carried} c @param {number} row @param {number | null} [unit] @returns {number[]} */
+export function fading(c, row, unit = null) {
+  const size = (/** @type {number[]} */ x) => (unit === null ? Math.hypot(...x) : Math.abs(x[unit]));
+  let now = wrote(c, row);
+  const whole = size(now);
+  return Array.from({ length: Math.max(0, c.newest - row) }, (_, i) => size((now = times(keeps(c, row + 1 + i), now, c.carry.pairs))) / whole);
+}
+
 /** @param {number[]} a @param {number[]} b */
 const dot = (a, b) => a.reduce((sum, v, n) => sum + v * b[n], 0);
 

@@ -6,6 +6,7 @@ import { msg, counted, parts } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { placeSet } from "../picture/draws.mjs";
 import { location, place as drawnPlace } from "../picture/looking.mjs";
+import { patterned, reached } from "../map/reach.mjs";
 import { keyReads } from "../read/ribbons.mjs";
 import { statePart } from "./happened-states.mjs";
 import { isTurn, promptRows } from "../deck/turns.mjs";
@@ -99,7 +100,7 @@ export function readPart(world, weight) {
   const word = (/** @type {number} */ key) => [bare(keys[key].token, key) ? part(msg`row ${key}`, "k") : token(keys[key].token, "k"), ...(own && key === row ? [part(msg`, itself`)] : [])];
   const owner = at.info.query === "s" ? msg`source row ${row}` : msg`target row ${row}`;
   const who = at.info.query === "r" ? [token(asker.token, "q")] : told(bare(asker.token, row) ? parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner}` : parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner} ${token(asker.token, "q")}`);
-  if (locked !== null) return lockedPart(who, all[locked], word);
+  if (locked !== null) return lockedPart(who, all[locked], word, all[locked]?.state === "model" ? beyond(world, row, locked) : []);
   const drawn = location(world) ? drawnPlace(world, "sentence", row) : null;
   if (drawn !== null && all[drawn]) return drawnPart(who, all[drawn], word(drawn), placeSet(world, row) !== null);
   if (all.some((r) => r.state === "nan")) return told(parts`${who} reads ${part(msg`numbers that are none`, "d")}`);
@@ -130,11 +131,24 @@ function drawnPart(who, r, key, set) {
   return told(set ? parts`${who} reads only ${key}, which you set; its chance was ${chance}` : parts`${who} drew ${key} with chance ${chance} and reads only that`);
 }
 
-/** @param {Part[]} who @param {import("../read/ribbons.mjs").KeyRead | undefined} r @param {(key: number) => Part[]} word @returns {Part[]} */
-function lockedPart(who, r, word) {
+/** Of a read through a pattern: how far all layers together reach, or in how many a way leads to a row that one may not read itself.
+ * @param {World} world @param {number} row @param {number} key @returns {Part[]} */
+function beyond(world, row, key) {
+  const at = patterned(world);
+  if (!at) return [];
+  const layers = reached(at.info.masks, row, read.rows(world, at.info.key));
+  const first = layers.findIndex((seen) => seen.has(key));
+  const all = counted(layers.length, "{0} layer of this pattern reaches only rows", "{0} layers of this pattern reach only rows");
+  if (first >= 0) return told(parts`a way there takes ${part(counted(first + 1, "{0} layer", "{0} layers"), "v")} of this pattern`);
+  return told([`${all} `, part(`${Math.min(...layers[layers.length - 1])}–${Math.max(...layers[layers.length - 1])}`, "v")]);
+}
+
+/** @param {Part[]} who @param {import("../read/ribbons.mjs").KeyRead | undefined} r @param {(key: number) => Part[]} word @param {Part[]} why it is hidden by its pattern @returns {Part[]} */
+function lockedPart(who, r, word, why) {
   if (!r) return [];
   const key = word(r.key);
   if (r.state === "user") return told(parts`${who} may not read ${key}: you hid it`);
+  if (r.state === "model" && why.length) return told(parts`${who} cannot read ${key}: ${why}`);
   if (r.state === "model") return told(parts`${who} may not read ${key}: the mask’s program hides it`);
   if (r.state === "padded") return told(parts`${who} never reads ${key}: it is padding`);
   if (r.state === "nan") return told(parts`${who} reads ${key} with a weight that is no number`);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { carried, carryOf, largest, left, selectors, write } from "../../../assets/lib/states/carrying.mjs";
+import { carried, carryOf, fading, largest, left, selectors, write } from "../../../assets/lib/states/carrying.mjs";
 import * as tapes from "../../../assets/lib/states/tapes.mjs";
 import { apart, asked, found, rounding } from "../../../assets/lib/states/ways.mjs";
 import view, { byPlace, ofUnit } from "../../../assets/views/inspector_carried.mjs";
@@ -71,6 +71,7 @@ test("an LSTM's cell is told by its unit: terms, their sum, and what is shown of
   assert.deepEqual(ofUnit(write(c, 1), 0).lines.map((l) => l.cells), [["f · c₋₁", "0.50 × 2.00", "1.000"], ["i · g", "1.00 × 2.00", "2.000"], ["c", "sum", "3.000"], ["h = o · tanh c", "1.00 × 1.00", "0.900"]]);
   assert.deepEqual(left(c, 0).rows.map((r) => [r.left, r.there[0]]), [[0.25, 0.5], [0.5, 1], [1, 2]]);
   assert.deepEqual(left(c, 1).rows.map((r) => r.left), [1, 1, 1]);
+  assert.deepEqual([fading(c, 0, 0), fading(c, 1, 0), fading(c, 2, 0)], [[0.5, 0.25], [0.5], []]);
   assert.equal(left(c).off, 0);
   assert.deepEqual(view.table(w).rows[1], [0, "a", 1, 4, 4, left(c).rows[0].left, left(c).rows[0].share]);
 });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import { edges, layersByWindow, patterned, reached } from "../../../assets/lib/map/reach.mjs";
 import view, { reach } from "../../../assets/views/inspector_edges.mjs";
+import { sentence } from "../../../assets/views/sentence.mjs";
 import { causal, full, row, world } from "./world.mjs";
 
 const rows = Array.from({ length: 10 }, (_, i) => row(String(i)));
@@ -38,4 +39,8 @@ test("only a read of one's own kind through a pattern has them", () => {
   assert.equal(patterned(w)?.info.name, "target_self");
   assert.deepEqual([reach(w)?.row, reach(w)?.watched, reach(w)?.needs], [2, 0, 2]);
   assert.deepEqual(view.table(w).rows, [[1, 2, 3, 0, false], [2, 3, 3, 0, true]]);
+  const said = (v) => sentence(v, () => 0.5).parts.map((p) => p.text).join("");
+  assert.match(said(w), /cannot read <bos>: a way there takes 2 layers of this pattern/);
+  const one = { ...w, opened: { ...w.opened, relations: w.opened.relations.map((r) => ({ ...r, masks: r.masks.slice(0, 1) })) } };
+  assert.match(said(one), /cannot read <bos>: 1 layer of this pattern reaches only rows 1–2/);
 });
