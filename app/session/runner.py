@@ -14,8 +14,7 @@ from app.session.events import Analysis, Event, Problem, Refused, Values
 from app.session.journal import Saved
 from app.session.services import Engine, Services
 
-SLICE = 0.05  # seconds after which a command gives its thread to whoever waits, at its next event
-TOGETHER = 0.005  # seconds: events that come closer than this are told together
+SLICE = 0.005  # seconds after which a command tells what it has and gives its thread to whoever waits, at its next event
 
 T = TypeVar("T")
 Hear = Callable[[Event, int], None]  # (event, epoch)
@@ -35,7 +34,6 @@ class Runner:
         self._newest = 0
         self._stop = threading.Event()
         self._stopped = False
-        self._failed: Exception | None = None
 
     @property
     def ended(self) -> bool:
@@ -74,16 +72,16 @@ class Runner:
     async def _exhaust(self, engine: Engine, events: Iterator[Event], hear: Hear, command: Command) -> None:
         self._stop.clear()
         self._stopped = False
-        self._failed = None
         ended = False
         while not ended:
-            ended = await self._thread(self._pull, engine, events, hear)
-            if self._failed is not None:
-                raise self._failed
+            batch, ended = await self._thread(self._pull, engine, events)
+            for event, epoch in batch:
+                hear(event, epoch)
             if self._stopped:
                 await self._thread(cast(Generator[Event], events).close)
                 message = f"{command.kind} was cancelled; the run stands where it stood before."
                 raise Refused(Problem("command", command.kind, "", message))
+            await asyncio.sleep(0)  # what was told is sent before the engine takes the interpreter again
 
     def _hear(self, hear: Hear, base: int, event: Event, epoch: int) -> None:
         self.heard += 1
@@ -106,39 +104,23 @@ class Runner:
         """The engine as the journal has it. Raises what the engine raises."""
         self.engine = await self._thread(rebuild, self._services, saved)
 
-    def _pull(self, engine: Engine, events: Iterator[Event], hear: Hear) -> bool:
-        """Events until the slice is over: whether these were all.
+    def _pull(self, engine: Engine, events: Iterator[Event]) -> tuple[list[tuple[Event, int]], bool]:
+        """Events until the slice is over, each with its epoch, and whether these were all.
 
         What comes in quick succession is told together: waking the loop for each event would cost more than the event. A step's
-        values are what a person waits for; what is measured on them afterwards comes after them.
+        values are what a person waits for; what is measured on them afterwards begins when they are sent.
         """
-        begun = told = time.monotonic()
+        begun = time.monotonic()
         batch: list[tuple[Event, int]] = []
-        ended = True
         for event in events:
             batch.append((event, engine.epoch))
-            now = time.monotonic()
-            if isinstance(event, Values) or now - told > TOGETHER:
-                self._loop.call_soon_threadsafe(self._tell, hear, batch)
-                batch, told = [], now
             self._stopped = self._stop.is_set() and isinstance(event, Analysis)  # other events say what has happened
-            if self._stopped or now - begun > SLICE:
-                ended = False
-                break
-        if batch:
-            self._loop.call_soon_threadsafe(self._tell, hear, batch)
-        return ended
-
-    def _tell(self, hear: Hear, batch: list[tuple[Event, int]]) -> None:
-        try:
-            for event, epoch in batch:
-                hear(event, epoch)
-        except Exception as error:  # raised again where the command is awaited
-            self._failed = self._failed or error
+            if self._stopped or isinstance(event, Values) or time.monotonic() - begun > SLICE:
+                return batch, False
+        return batch, True
 
     async def _thread(self, work: Callable[..., T], *arguments: object) -> T:
-        self._loop = asyncio.get_running_loop()
-        return await self._loop.run_in_executor(self._services.pool, work, *arguments)
+        return await asyncio.get_running_loop().run_in_executor(self._services.pool, work, *arguments)
 
 
 def rebuild(services: Services, saved: Saved) -> Engine | None:

@@ -152,7 +152,9 @@ export default {
     for (const live of [say, under]) set(live, "aria-live", world.playing?.playing ? "off" : "polite");
     set(say, "data-tone", said.tone || null);
     set(say, "data-length", String(LENGTHS.filter((n) => size > n).length));
-    list(say, said.parts, (_, i) => i, () => h("span"), (span, p) => {
+    // Spaces of an earlier sentence stay, empty: an element that comes or goes makes the browser ask every :has() of the page again.
+    const parts = [...said.parts, ...Array(Math.max(0, say.childElementCount - said.parts.length)).fill({ text: "" })];
+    list(say, parts, (_, i) => i, () => h("span"), (span, p) => {
       set(span, "class", p.role ? ROLE[p.role] : null);
       text(span, p.text);
     });

@@ -15,9 +15,9 @@ import { long } from "../reads.mjs";
  */
 
 const MOST_SELECTORS = 64;
-/** The slots of what a step is about. They are painted in the first frame after it and nothing else is, so that the first frame is short; all that
- * stands beside them follows in the next frame. */
-const FIRST = new Set(["sentence", "read", "map", "next"]);
+/** The slots of what a step is about: who read whom. They are painted in the first frame after it and nothing else is, so that the first frame is
+ * short; all that stands beside them follows in the next frame. */
+const FIRST = new Set(["sentence", "read", "map"]);
 /** How long a new epoch may keep the page from painting, ms. */
 const PATIENCE = 100;
 

@@ -127,7 +127,7 @@ test("an error in one view stays in its place, and can be tried again", (t) => {
   t.mock.method(console, "error", () => {});
   let broken = true;
   const bad = view("bad", { draw: (_, world) => { world.checked; if (broken) throw new Error("no rows"); bad.draws++; } });
-  const good = view("good", { slot: "next", draw: (_, world) => (world.checked, good.draws++) });
+  const good = view("good", { slot: "read", draw: (_, world) => (world.checked, good.draws++) });
   const { store, frame: next, slot } = page(bad, good);
   assert.equal(good.draws, 1);
   assert.match(slot("map").textContent, /“bad” could not be drawn: Error: no rows/);
