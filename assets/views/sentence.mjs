@@ -153,6 +153,7 @@ export default {
     set(say, "data-tone", said.tone || null);
     set(say, "data-length", String(LENGTHS.filter((n) => size > n).length));
     // Spaces of an earlier sentence stay, empty: an element that comes or goes makes the browser ask every :has() of the page again.
+    /** @type {Said["parts"]} */
     const parts = [...said.parts, ...Array(Math.max(0, say.childElementCount - said.parts.length)).fill({ text: "" })];
     list(say, parts, (_, i) => i, () => h("span"), (span, p) => {
       set(span, "class", p.role ? ROLE[p.role] : null);
