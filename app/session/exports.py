@@ -16,12 +16,12 @@ from typing import IO, cast
 import torch
 
 from app.session.events import Problem, Refused
-from app.session.runner import SLICE
 
 MOST_WAITING = 64
 KEPT = 8
 KEPT_FOR = 600.0  # seconds
 CHUNK = 256 << 10
+SLICE = 0.05  # seconds of work between two words on how far it is
 
 Steps = Iterator[tuple[int, int]]
 Make = Callable[[IO[bytes]], Steps]  # writes, and yields (done, of)
