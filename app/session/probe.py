@@ -48,7 +48,7 @@ def _backward(model: nn.Module, total: Tensor, tape: Tape) -> dict[str, int]:
     reached: dict[str, int] = {}
 
     def hook(name: str) -> Callable[[Tensor], None]:
-        return lambda _: reached.__setitem__(f"parameter.{name}", len(tape.reached) - 1)
+        return lambda _: reached.__setitem__(f"parameter.{name}", len(tape.reached()) - 1)
 
     hooks = [p.register_post_accumulate_grad_hook(hook(name)) for name, p in model.named_parameters() if p.requires_grad]
     total.backward()

@@ -156,7 +156,7 @@ def _joined(number: int, selector: Selector, path: str, calls: Sequence[Call]) -
 
 
 def _only(tape: Tape, path: str) -> Tape:
-    return Tape({path: tape.records[path]}, tape.gradients)
+    return Tape({path: tape.records[path]})
 
 
 def packed(calls: Sequence[Call]) -> list[Call]:

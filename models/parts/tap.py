@@ -8,9 +8,8 @@ need, but who looks wants to see (the weights of a read that never had them all 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Literal, NamedTuple, Protocol
 
 import torch
@@ -81,6 +80,19 @@ class TapeFull(MemoryError):
 
 
 @dataclass
+class _Loop:
+    """The steps of one tap in a loop, each by its index, until they are one value."""
+
+    axis: str
+    letters: tuple[str, ...]
+    type: SemanticType
+    place: int  # values outside loops before its first step
+    gradients: bool  # whether those of its steps are kept
+    values: dict[int, Tensor] = field(default_factory=dict)
+    unedited: dict[int, Tensor] = field(default_factory=dict)
+
+
+@dataclass
 class Tape:
     """What one pass recorded: values by path, and after a backward pass the gradients of those that have one.
 
@@ -88,27 +100,37 @@ class Tape:
     """
 
     records: dict[str, Record] = field(default_factory=dict)
-    reached: dict[str, Tensor] = field(default_factory=dict)  # see `gradients`; of a loop, one step until they are asked for
     sizes: dict[str, int] = field(default_factory=dict)
     looped: set[str] = field(default_factory=set)  # paths that were tapped step by step
     room: float = math.inf
     _shapes: dict[str, torch.Size] = field(default_factory=dict)
-    _loops: dict[str, dict[int, Record]] = field(default_factory=dict)
-    _loop_axes: dict[str, str] = field(default_factory=dict)
-    _loop_places: dict[str, int] = field(default_factory=dict)  # values outside loops before its first step
-    _gradient_steps: dict[str, tuple[str, dict[int, Tensor]]] = field(default_factory=dict)  # a loop's axis and its steps
+    _loops: dict[str, _Loop] = field(default_factory=dict)
+    _awaited: dict[str, Sequence[Tensor]] = field(default_factory=dict)  # the very values (steps of a loop) that keep a gradient
+    _gradients: dict[str, Tensor] = field(default_factory=dict)
 
     @property
     def gradients(self) -> dict[str, Tensor]:
-        """By path, in the order in which the backward pass reached them. Those of loops are stacked when they are asked for: one
-        copy of all steps costs a fraction of a copy of each."""
-        while self._gradient_steps:
-            path, (axis, steps) = self._gradient_steps.popitem()
-            at = self.records[path].axes.index(axis)
-            nothing = torch.zeros_like(self.reached[path])  # of a step that nothing depends on
-            every = range(self.records[path].value.shape[at])
-            self.reached[path] = torch.stack([steps.get(i, nothing) for i in every], at)
-        return self.reached
+        """By path, in the order in which the backward pass reached them; none before it. To be asked for when it is over: the
+        steps of a loop become one value then, which costs a fraction of a hook for each."""
+        if self._loops:
+            raise RuntimeError(f"{next(iter(self._loops))} was tapped in a loop; finish the tape before the backward pass")
+        reached = self.reached()
+        if reached:
+            self._gradients = {path: self._gradient(path) for path in reached}
+            self._awaited.clear()
+        return self._gradients
+
+    def reached(self) -> list[str]:
+        """Paths whose gradient is there (of a loop: of some step) and was not asked for yet, in the order of the backward pass,
+        which runs the nodes of a graph from the newest to the oldest."""
+        there = [(path, [v for v in values if v.grad is not None]) for path, values in self._awaited.items()]
+        newest = {path: max(_made(values[0]), _made(values[-1])) for path, values in there if values}
+        return sorted(newest, key=newest.__getitem__, reverse=True)
+
+    def _gradient(self, path: str) -> Tensor:
+        values, looped = self._awaited[path], path in self.looped
+        found = [torch.zeros_like(v) if v.grad is None else v.grad for v in values]  # of a step that nothing depends on: 0
+        return torch.stack(found, loop_position(self.records[path].axes)) if looped else found[0]
 
     def finish(self) -> Tape:
         """Stack the steps of every loop into one value each; to be called when the forward pass ends, before a backward pass.
@@ -117,34 +139,32 @@ class Tape:
         t become "b h t s". A tape stands where its first step was tapped. Raises AxisError where steps are missing or their
         number is not the size of that axis.
         """
-        outside = list(self.records.items())
+        outside, before = list(self.records.items()), 0
         self.records.clear()
-        before = 0
-        for path, steps in self._loops.items():
-            place = self._loop_places[path]
-            self.records.update(outside[before:place])
-            before = place
-            self.records[path] = self._stacked(path, self._loop_axes[path], steps)
+        for path, loop in self._loops.items():
+            self.records.update(outside[before : loop.place])
+            before = loop.place
+            self.records[path] = self._stacked(path, loop)
         self.records.update(outside[before:])
         self.looped.update(self._loops)
-        for collection in (self._loops, self._loop_axes, self._loop_places):
-            collection.clear()
+        self._loops.clear()
         return self
 
-    def _stacked(self, path: str, letter: str, steps: Mapping[int, Record]) -> Record:
+    def _stacked(self, path: str, loop: _Loop) -> Record:
         """The steps of one loop as one value."""
-        ordered = [steps[i] for i in sorted(steps)]
-        if sorted(steps) != list(range(len(steps))):
-            raise AxisError(f"{path}: steps {sorted(steps)} of axis {letter!r} were tapped, they must be 0 to n - 1")
-        first = ordered[0]
-        at = loop_position(first.axes)
-        value = torch.stack([r.value for r in ordered], at)
-        unedited = None
-        if any(r.unedited is not None for r in ordered):
-            unedited = torch.stack([r.value if r.unedited is None else r.unedited for r in ordered], at)
-        axes = (*first.axes[:at], letter, *first.axes[at:])
+        indices = sorted(loop.values)
+        if indices != list(range(len(indices))):
+            raise AxisError(f"{path}: steps {indices} of axis {loop.axis!r} were tapped, they must be 0 to n - 1")
+        steps = [loop.values[i] for i in indices]
+        at = loop_position(loop.letters)
+        with torch.no_grad():
+            value = torch.stack(steps, at)
+            unedited = torch.stack([loop.unedited.get(i, v) for i, v in enumerate(steps)], at) if loop.unedited else None
+        axes = (*loop.letters[:at], loop.axis, *loop.letters[at:])
         self.check(path, axes, value.shape)
-        return Record(path, axes, first.type, value, unedited)
+        if loop.gradients:
+            self.await_gradients(path, steps)
+        return Record(path, axes, loop.type, value, unedited)
 
     def check(self, path: str, axes: tuple[str, ...], shape: torch.Size) -> None:
         """Raises AxisError unless every axis of the value has a letter and every letter has one size in this pass."""
@@ -154,18 +174,13 @@ class Tape:
             if self.sizes.setdefault(letter, size) != size:
                 raise AxisError(f"{path}: axis {letter!r} has size {size} here and {self.sizes[letter]} earlier in this pass")
 
-    def keep_gradient(self, path: str, step: Step | None, gradient: Tensor) -> None:
-        """The gradient of one recorded value, or of one step of it."""
-        if step is None:
-            self.reached[path] = gradient.detach()
-            return
-        steps = self._gradient_steps.get(path)
-        if steps is None:
-            if path not in self.records:
-                raise RuntimeError(f"{path} was tapped in a loop; finish the tape before the backward pass")
-            steps = self._gradient_steps[path] = (step[0], {})
-            self.reached[path] = gradient
-        steps[1][step[1]] = gradient
+    def await_gradients(self, path: str, values: Sequence[Tensor]) -> None:
+        """Let the backward pass leave its gradients at these values."""
+        within = [v for v in values if v.requires_grad]
+        for value in within:
+            value.retain_grad()
+        if within:
+            self._awaited[path] = values
 
 
 class Recorder:
@@ -181,12 +196,12 @@ class Recorder:
         self, tape: Tape | None = None, *, gradients: bool = False, prefix: str = "", step: tuple[str, int] | None = None
     ) -> None:
         self.tape = Tape() if tape is None else tape
-        self._gradients = gradients
-        self._prefix = prefix
-        self._step = step
+        self._gradients, self._prefix, self._step = gradients, prefix, step
         self._children: dict[str, Recorder] = {}
 
     def __call__(self, name: str, value: Tensor, axes: str, type: SemanticType = "hidden") -> Tensor:
+        if self._gradients and value.is_leaf and value.requires_grad:  # a parameter: its own gradient is that of all its uses
+            value = value.view_as(value)
         self.keep(name, value, axes, type, None)
         return value
 
@@ -213,17 +228,17 @@ class Recorder:
         tape.room -= value.nbytes
         if tape.room < 0:
             raise TapeFull(path)
-        record = Record(path, letters, type, _snapshot(value), unedited, shown)
         if step is None:
-            tape.records[path] = record
-        else:
-            steps = tape._loops.get(path)
-            if steps is None:
-                steps = tape._loops[path] = {}
-                tape._loop_axes[path], tape._loop_places[path] = step[0], len(tape.records)
-            steps[step[1]] = record
-        if self._gradients and value.requires_grad:
-            value.register_hook(partial(tape.keep_gradient, path, step))
+            tape.records[path] = Record(path, letters, type, _snapshot(value), unedited, shown)
+            if self._gradients:
+                tape.await_gradients(path, (value,))
+            return
+        loop = tape._loops.get(path)
+        if loop is None:
+            loop = tape._loops[path] = _Loop(step[0], letters, type, len(tape.records), self._gradients)
+        loop.values[step[1]] = value
+        if unedited is not None:
+            loop.unedited[step[1]] = unedited
 
 
 _LETTERS: dict[str, tuple[str, ...]] = {}
@@ -242,6 +257,11 @@ def _snapshot(value: Tensor) -> Tensor:
     owner = value if base is None else base
     kept = value.detach() if value.requires_grad else value
     return kept.clone() if owner.requires_grad and owner.is_leaf else kept
+
+
+def _made(value: Tensor) -> int:
+    """When the node of a graph that made it was made: a later one has a larger number."""
+    return -1 if value.grad_fn is None else int(value.grad_fn._sequence_nr())
 
 
 def loop_position(axes: tuple[str, ...]) -> int:

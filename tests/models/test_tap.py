@@ -102,8 +102,34 @@ def test_gradients_of_a_loop_are_stacked_as_its_values() -> None:
 
 def test_a_tape_with_a_loop_must_be_finished_before_backward() -> None:
     recorder, x = Recorder(gradients=True), torch.ones(1, 1, 1, requires_grad=True)
+    loop(recorder, x).sum().backward()
     with pytest.raises(RuntimeError, match="x was tapped in a loop; finish the tape before the backward pass"):
-        loop(recorder, x).sum().backward()
+        len(recorder.tape.gradients)
+
+
+def test_gradients_stand_in_the_order_of_the_backward_pass() -> None:
+    recorder, x = Recorder(gradients=True), torch.ones(1, 1, 1, requires_grad=True)
+    early = recorder("early", x * 2, "b h s")
+    late = recorder("late", loop(recorder, early) + early, "b h s")
+    unused = recorder("unused", late * 2, "b h s")
+    tape, seen = recorder.tape.finish(), list[str]()
+    for name, value in (("early", early), ("late", late), ("unused", unused)):
+        value.register_hook(lambda _, name=name: seen.append(name))
+    assert not tape.gradients
+    (late * 3).sum().backward()
+    assert seen == ["late", "early"] and tape.reached() == [*tape.gradients] == ["late", "x", "early"]
+    assert tape.gradients["early"].item() == 27 and not tape.reached()
+
+
+def test_a_recorded_parameter_keeps_the_gradient_of_this_pass_and_nothing_listens_to_it_afterwards() -> None:
+    x = torch.ones(2, requires_grad=True)
+    tapes = []
+    for factor in (2.0, 3.0):
+        recorder = Recorder(gradients=True)
+        (recorder("x", x, "d") * factor + x).sum().backward()
+        tapes.append(recorder.tape)
+    assert x.grad is not None and x.grad.tolist() == [7.0, 7.0] and not x._backward_hooks
+    assert [t.gradients["x"].tolist() for t in tapes] == [[2.0, 2.0], [3.0, 3.0]]
 
 
 def test_missing_steps_and_another_length_are_refused() -> None:

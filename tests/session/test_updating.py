@@ -170,11 +170,11 @@ def test_all_sessions_share_what_there_is_and_give_it_back(monkeypatch: pytest.M
 
 
 def test_the_first_gradient_that_is_not_finite_is_named() -> None:
-    tape = Tape()
-    tape.reached = {
-        "logits": torch.ones(2),
-        "decoder.layer1.ffn.output": torch.tensor([1.0, float("inf")]),
-        "x": torch.ones(1) / 0,
-    }
+    recorder, x = Recorder(gradients=True), torch.ones(1, requires_grad=True)
+    first = recorder("x", x * 1, "d")
+    second = recorder("decoder.layer1.ffn.output", first * 2, "d")
+    recorder("logits", second * torch.inf, "d").sum().backward()
+    tape = recorder.tape
+    assert [*tape.gradients] == ["logits", "decoder.layer1.ffn.output", "x"]
     assert checks.first_gradient_not_finite(tape) == "decoder.layer1.ffn.output"
     assert checks.first_gradient_not_finite(Tape()) is None
