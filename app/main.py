@@ -18,12 +18,13 @@ from typing import Any
 import torch
 import uvicorn
 from dash import Dash
+from dash.exceptions import DashException
 from fastapi import FastAPI, WebSocket
 
 from app.server import wire
 from app.server.admission import Gate
 from app.server.compression import Compression
-from app.server.http import Readiness, add_last_route, add_routes
+from app.server.http import Readiness, add_last_route, add_routes, unknown
 from app.server.keeping import Keeping
 from app.server.socket import serve as serve_socket
 from app.server.taking import Taking, add_taking_routes
@@ -70,6 +71,9 @@ def create_app(settings: Settings, engine: EngineClass = Engine) -> FastAPI:
     async def ws(websocket: WebSocket) -> None:
         await serve_socket(websocket, api.state.lobby)
 
+    # No callback of the page runs here; and what Dash raises names a file that it does not have.
+    api.add_route("/_dash-update-component", unknown, ["POST"], include_in_schema=False)
+    api.add_exception_handler(DashException, unknown)
     dash = build_dash(api, found)
     api.state.pages = replay_pages(dash, found)
     add_last_route(api)

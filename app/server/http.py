@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Annotated, Any, Literal
@@ -122,9 +122,13 @@ def add_last_route(api: FastAPI) -> None:
         known = takewhile(lambda route: getattr(route, "endpoint", None) is not nothing, request.app.routes)
         methods = sorted({m for r in known if r.matches(request.scope)[0] is Match.PARTIAL for m in getattr(r, "methods", ())})
         if methods:
-            wrong = problem("method", request.method, " or ".join(methods))
-            return refuse(405, wrong, headers={"Allow": ", ".join(methods)})
-        return refuse(404, problem("path", request.url.path, "/, /docs, /healthz, /readyz, /ws and what /docs lists"))
+            return _wrong_method(request, methods)
+        return await unknown(request)
+
+
+async def unknown(request: Request, error: Exception | None = None) -> Response:
+    """There is nothing at this address."""
+    return refuse(404, problem("path", request.url.path, "/, /docs, /healthz, /readyz, /ws and what /docs lists"))
 
 
 def problem(field: str, given: Any, allowed: str) -> Problem:
@@ -220,7 +224,15 @@ async def _unacceptable(request: Request, error: Exception) -> Response:
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return await unknown(request)
+    if error.status_code == 405:
+        return _wrong_method(request, (error.headers or {})["Allow"].split(", "))
     return refuse(error.status_code, Problem("path", request.url.path, "", str(error.detail)))
+
+
+def _wrong_method(request: Request, allowed: Sequence[str]) -> Response:
+    return refuse(405, problem("method", request.method, " or ".join(allowed)), headers={"Allow": ", ".join(allowed)})
 
 
 async def _failure(request: Request, error: Exception) -> Response:

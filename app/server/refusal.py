@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 
-from fastapi.responses import JSONResponse
+from starlette.responses import Response
 
 from app.session.events import Problem
 
 
-def refuse(status: int, *problems: Problem, headers: dict[str, str] | None = None) -> JSONResponse:
-    return JSONResponse({"errors": [asdict(p) for p in problems]}, status, headers)
+def refuse(status: int, *problems: Problem, headers: dict[str, str] | None = None) -> Response:
+    text = json.dumps({"errors": [asdict(p) for p in problems]}, ensure_ascii=False, allow_nan=False)
+    return Response(text.encode("utf-8", "replace"), status, headers, "application/json")  # half a surrogate has no bytes

@@ -69,7 +69,9 @@ def add_taking_routes(api: FastAPI) -> None:
         return StreamingResponse(file.chunks(), media_type=KIND, headers=headers)
 
     @api.post("/api/sessions/{session}/open", tags=["api"], summary="Open a scenario file, as the writing page `client`")
-    async def open_file(request: Request, session: str, client: str) -> Response:
+    async def open_file(request: Request, session: str, client: str = "") -> Response:
+        if not client:
+            raise Unacceptable(422, problem("client", client, "the name of the page, as in its socket's address"))
         found = await _find(request.app.state.taking.lobby, session)
         data = await json_of(request, LARGEST_SCENARIO)
         try:
@@ -92,10 +94,8 @@ async def _find(lobby: Lobby, id: str) -> Session:
 async def _saved(session: Session) -> bytes:
     try:
         return await session.saved()
-    except ValueError:
-        raise Unacceptable(
-            409, Problem("session", "", "a session with a run", "There is no run yet that could be saved.")
-        ) from None
+    except Refused as refusal:
+        raise Unacceptable(409, *refusal.problems) from None
 
 
 def _maker(taking: Taking, session: Session, what: str, data: bytes) -> Make:

@@ -152,12 +152,20 @@ class Audience:
     def offer(self, connection: Connection, values: Values) -> None:
         if size(values.pieces) > LARGEST_VALUES:
             connection.look_at(())
-            self.say(connection, Notice("stopped", f"{too_large(values)} Nothing is watched any more."))
+            self.say(connection, Notice("stopped", f"{_too_large(values)} Nothing is watched any more."))
         elif values.pieces or values.keyframe:
             connection.outbox.offer(replace(values, mark=connection.mark), self.epoch)
 
 
-def too_large(values: Values) -> str:
+def bounded(values: Values) -> Values:
+    """The same. Raises `Refused` where they are too large for one frame."""
+    if size(values.pieces) > LARGEST_VALUES:
+        given, allowed = f"{size(values.pieces) >> 20} MiB", f"at most {LARGEST_VALUES >> 20} MiB"
+        raise Refused.one("selectors", given, allowed, _too_large(values))
+    return values
+
+
+def _too_large(values: Values) -> str:
     return (
         f"What this page watches takes {size(values.pieces) >> 20} MiB; allowed: {LARGEST_VALUES >> 20} MiB. "
         "Watch fewer paths, one index of an axis, or u8."

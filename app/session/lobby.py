@@ -38,6 +38,7 @@ class Lobby:
         self._expiry = expiry
         self._sessions: dict[str, Session] = {}
         self._returning: dict[str, asyncio.Task[None]] = {}
+        self._leaving: dict[str, asyncio.Event] = {}  # set when the last snapshot is written
 
     def __len__(self) -> int:
         return len(self._sessions) + len(self._returning)
@@ -57,6 +58,8 @@ class Lobby:
 
     async def _bring_back(self, id: str) -> None:
         try:
+            if id in self._leaving:
+                await self._leaving[id].wait()
             saved = await self._services.journal.load(id) if _ID.fullmatch(id) else None
             if saved is None:
                 raise Missing("there is no such session here (any more); begin a new one")
@@ -81,12 +84,11 @@ class Lobby:
 
     async def _make_room(self, coming: int) -> None:
         """Room for those that come: the session that nobody looks at for longest leaves memory."""
-        if len(self) + coming <= self._limit:
-            return
-        idle = min((s for s in self._sessions.values() if not s.connections), key=lambda s: s.used, default=None)
-        if idle is None:
-            raise Full(f"all {self._limit} sessions of this server are in use; try again in a few minutes")
-        await self._close(idle)
+        while len(self) + coming > self._limit:
+            idle = min((s for s in self._sessions.values() if not s.connections), key=lambda s: s.used, default=None)
+            if idle is None:
+                raise Full(f"all {self._limit} sessions of this server are in use; try again in a few minutes")
+            await self._close(idle)
 
     async def tend(self) -> None:
         """For ever: what nobody looks at leaves memory after a while, and the journal after longer."""
@@ -111,4 +113,9 @@ class Lobby:
 
     async def _close(self, session: Session) -> None:
         self._sessions.pop(session.id, None)
-        await session.close()
+        self._leaving[session.id] = left = asyncio.Event()
+        try:
+            await session.close()
+        finally:
+            del self._leaving[session.id]
+            left.set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 from typing import Any
 
 from pydantic import ValidationError
@@ -33,7 +34,8 @@ def refused(error: Exception, prefix: str = "") -> Refused:
     for e in error.errors():
         found.setdefault(_field(e, prefix), _problem(e, prefix))
     # pydantic says some things twice: the other branch of a union, a list that is short because its items are wrong
-    told = [p for f, p in found.items() if not any(other.startswith(f"{f}.") for other in found)]
+    parents = {parent for field in found for parent in accumulate(field.split(".")[:-1], "{}.{}".format)}
+    told = [p for f, p in found.items() if f not in parents]
     return Refused(*told[:MOST])  # a picture of wrong numbers is wrong in each: the first ones say it
 
 

@@ -95,9 +95,9 @@ class Runner:
         return None if self.engine is None or not watch else await self._thread(self.engine.keyframe, watch)
 
     async def save(self) -> bytes:
-        """Raises ValueError while there is no engine."""
+        """Raises `Refused` while there is no engine."""
         if self.engine is None:
-            raise ValueError("there is no run to save")
+            raise Refused.one("session", "", "a session with a run", "There is no run yet that could be saved.")
         return await self._thread(self.engine.save)
 
     async def rebuild(self, saved: Saved) -> None:

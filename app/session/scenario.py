@@ -1,8 +1,8 @@
 """All that a person can set, as one validated value. It is also the file, the preset, the test fixture, and (with the
 commands and the view) the share link.
 
-`parse(data)` gives a normalised Scenario or raises `Refused` with one `Problem` per wrong field: what was given, what is
-allowed, what to do. Nothing else in the product validates a scenario.
+`parse(data)` gives a normalised Scenario or raises `Refused` with one `Problem` per wrong field (of a list, the first): what was
+given, what is allowed, what to do. Nothing else in the product validates a scenario.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ def _printable(word: str) -> str:
 
 _DIRECTION = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
 Word = Annotated[str, Field(min_length=1, max_length=MAX_WORD), AfterValidator(_printable)]
-Tokens = Annotated[tuple[Word | SpecialToken, ...], Field(max_length=MAX_TOKENS)]
+Tokens = Annotated[tuple[Word | SpecialToken, ...], Field(max_length=MAX_TOKENS, fail_fast=True)]
 
 
-Line = Annotated[tuple[Annotated[float, Field(ge=0, le=1)], ...], Field(max_length=MAX_WIDTH)]
-Lines = Annotated[tuple[Line, ...], Field(max_length=MAX_TOKENS)]
+Line = Annotated[tuple[Annotated[float, Field(ge=0, le=1)], ...], Field(max_length=MAX_WIDTH, fail_fast=True)]
+Lines = Annotated[tuple[Line, ...], Field(max_length=MAX_TOKENS, fail_fast=True)]
 
 
 class Request(Value):
@@ -87,9 +87,9 @@ class Mask(Value):
     layer: Annotated[int, Field(ge=0)] | None = None
     program: Literal["full", "causal", "past", "prefix", "source_target", "sliding", "causal_sliding", "block", "causal_block"]
     parameter: Annotated[int, Field(ge=0, le=MAX_TOKENS + 1)] = 0
-    cells: Annotated[tuple[CellOverride, ...], Field(max_length=MAX_CELLS)] = ()
+    cells: Annotated[tuple[CellOverride, ...], Field(max_length=MAX_CELLS, fail_fast=True)] = ()
     every: RowCount = 1
-    global_rows: Annotated[tuple[RowNumber, ...], Field(max_length=32)] = ()
+    global_rows: Annotated[tuple[RowNumber, ...], Field(max_length=32, fail_fast=True)] = ()
 
 
 class Donor(Value):
@@ -101,7 +101,7 @@ class Donor(Value):
 
     source: Tokens | None = None
     target: Tokens = ()
-    masks: Annotated[tuple[Mask, ...], Field(max_length=64)] = ()
+    masks: Annotated[tuple[Mask, ...], Field(max_length=64, fail_fast=True)] = ()
     row: Annotated[int, Field(ge=0)] | None = None
     features: Lines | None = None
 
@@ -111,7 +111,7 @@ class TapEdit(Value):
     there what the same tap holds at another read (`donor`)."""
 
     path: Annotated[str, Field(min_length=1, max_length=200)]
-    index: Annotated[tuple[Annotated[int, Field(ge=0)] | None, ...], Field(max_length=8)] = ()
+    index: Annotated[tuple[Annotated[int, Field(ge=0)] | None, ...], Field(max_length=8, fail_fast=True)] = ()
     action: Literal["set", "scale", "patch"]
     value: Annotated[float, Field(ge=-3.4e38, le=3.4e38)] | None = None  # what a 32-bit float holds
     donor: Donor | None = None
@@ -136,10 +136,10 @@ class Scenario(Value):
     weights: Literal["trained", "random"] = "trained"
     seed: Annotated[int, Field(ge=-(2**31), lt=2**31)] = 7
     phase: Phase = "decode"
-    requests: Annotated[tuple[Request, ...], Field(min_length=1, max_length=MAX_REQUESTS)] = (Request(),)
-    masks: Annotated[tuple[Mask, ...], Field(max_length=64)] = ()
-    edits: Annotated[tuple[TapEdit, ...], Field(max_length=64)] = ()
-    draws: Annotated[tuple[Draw, ...], Field(max_length=64)] = ()
+    requests: Annotated[tuple[Request, ...], Field(min_length=1, max_length=MAX_REQUESTS, fail_fast=True)] = (Request(),)
+    masks: Annotated[tuple[Mask, ...], Field(max_length=64, fail_fast=True)] = ()
+    edits: Annotated[tuple[TapEdit, ...], Field(max_length=64, fail_fast=True)] = ()
+    draws: Annotated[tuple[Draw, ...], Field(max_length=64, fail_fast=True)] = ()
     training: Training = Training()
     policy: Policy = Policy()
 
@@ -246,7 +246,7 @@ def _mask_problems(field: str, masks: tuple[Mask, ...], spec: Spec, layers: int 
             message = f"{field}.{i}.parameter was given 0; a block has 1 or more rows"
             yield Problem(f"{field}.{i}.parameter", 0, "1 or more", message)
         if mask.relation not in relations:
-            yield _one_of(f"{field}.{i}.relation", mask.relation, relations, f"relation {mask.relation!r} is unknown")
+            yield _one_of(f"{field}.{i}.relation", mask.relation, relations, f"relation {shorten(mask.relation)!r} is unknown")
         elif layers is not None and mask.layer is not None and mask.layer >= layers:
             allowed = f"0 to {layers - 1}, or null for all layers"
             message = f"{field}.{i}.layer was given {mask.layer}; allowed: {allowed}"

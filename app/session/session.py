@@ -6,7 +6,6 @@ Commands are done in the order they came; `Pause` and `Cancel` act at once. Noth
 
 from __future__ import annotations
 
-import asyncio
 import time
 from functools import partial
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from app.session.answers import Clients
 from app.session.audience import Audience, Connection, Role
 from app.session.commands import ANYONE, Analyse, Cancel, Command, Fetch, Look, Open, Pause, Share, Watch
-from app.session.events import Pong, Problem, Reply
+from app.session.events import Pong, Problem, Refused, Reply
 from app.session.journal import NOTHING, Saved
 from app.session.services import Services
 from app.session.worker import Worker
@@ -58,21 +57,8 @@ class Session:
         return self._worker.view
 
     async def saved(self) -> bytes:
-        """The run as it stands when the commands that wait are done. Raises ValueError where there is none."""
-        found: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-
-        async def save() -> None:
-            try:
-                data = await self._worker.runner.save()
-            except Exception as error:
-                if not found.done():
-                    found.set_exception(error)
-            else:
-                if not found.done():
-                    found.set_result(data)
-
-        self._worker.queue(save)
-        return await found
+        """The run as it stands when the commands that wait are done. Raises `Refused` where there is none."""
+        return await self._worker.turn(self._worker.runner.save)
 
     # --- connections
 
@@ -126,16 +112,10 @@ class Session:
         self.used = time.monotonic()
         self._worker.stop_playing()
         connection.waiting += 1
-        found: asyncio.Future[tuple[Problem, ...]] = asyncio.get_running_loop().create_future()
-
-        async def carry_out() -> None:
-            problems = await self._worker.carry_out(connection, -1, command)
-            connection.waiting -= 1
-            if not found.done():
-                found.set_result(problems)
-
-        self._worker.queue(carry_out)
-        return await found
+        try:
+            return await self._worker.turn(partial(self._waited, connection, -1, command))
+        except Refused as refusal:
+            return refusal.problems
 
     def refuse(self, connection: Connection, seq: int, problems: tuple[Problem, ...]) -> None:
         """The answer to a message that was no command; seq -1 where it could not be read."""
@@ -145,9 +125,12 @@ class Session:
             self._answer(connection.client, seq, problems)
 
     async def _carry_out(self, connection: Connection, seq: int, command: Command) -> None:
+        self._answer(connection.client, seq, await self._waited(connection, seq, command))
+
+    async def _waited(self, connection: Connection, seq: int, command: Command) -> tuple[Problem, ...]:
         problems = await self._worker.carry_out(connection, seq, command)
         connection.waiting -= 1
-        self._answer(connection.client, seq, problems)
+        return problems
 
     def _is_new(self, connection: Connection, seq: int) -> bool:
         answers = self._clients.of(connection.client)

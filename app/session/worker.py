@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from app.session.answers import Clients
-from app.session.audience import Audience, Connection, too_large
+from app.session.audience import Audience, Connection, bounded
 from app.session.commands import (
     DURABLE,
     Analyse,
@@ -41,7 +41,6 @@ from app.session.commands import (
 )
 from app.session.events import Event, Notice, Opened, Problem, Refused, Shared, Values, Viewed
 from app.session.journal import NOTHING, Saved
-from app.session.outbox import LARGEST_VALUES, size
 from app.session.player import Player
 from app.session.record import Record
 from app.session.runner import Runner
@@ -53,6 +52,7 @@ LARGEST_VIEW = 8 * 1024  # bytes of JSON text
 PLAY_ALONE = 10.0  # seconds that a run plays on while nobody is connected
 
 Job = Callable[[], Awaitable[None]]
+T = TypeVar("T")
 
 
 class Worker:
@@ -96,6 +96,18 @@ class Worker:
         self._jobs.append(job)
         self._wake.set()
 
+    async def turn(self, work: Callable[[], Awaitable[T]]) -> T:
+        """What this gives when all that waits before it is done. Raises `Refused` where the session ends before that."""
+        found: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self.queue(partial(_settle, found, work))
+        try:
+            await asyncio.wait((found, self._task), return_when=asyncio.FIRST_COMPLETED)
+            if not found.done():
+                raise Refused.one("session", self._session, "one that goes on", "The session ended before that; try again.")
+            return found.result()
+        finally:
+            found.cancel()
+
     async def _work(self) -> None:
         while job := await self._next():
             try:
@@ -121,12 +133,12 @@ class Worker:
         """One command, on disk if it must last. Returns why it was not done."""
         try:
             await self._do(connection, command)
+            if isinstance(command, DURABLE):
+                await self._keep(connection.client if seq >= 0 else "", seq, command)
         except Refused as refusal:
             return refusal.problems
         except Exception as error:
             return (await self._recover(error),)
-        if isinstance(command, DURABLE):
-            await self._keep(connection.client if seq >= 0 else "", seq, command)
         return ()
 
     async def _do(self, connection: Connection, command: Command) -> None:
@@ -161,7 +173,7 @@ class Worker:
         self.player.hear(event)
         if isinstance(event, Shared) or (isinstance(event, Values) and event.fetched):
             if asker is not None:
-                self._audience.say(asker, _bounded(event) if isinstance(event, Values) else event)
+                self._audience.say(asker, bounded(event) if isinstance(event, Values) else event)
         elif isinstance(event, Values):
             self._audience.spread(event)
         else:
@@ -173,7 +185,7 @@ class Worker:
         try:
             values = await self.runner.keyframe(command.selectors)
             if values is not None:
-                self._audience.offer(connection, _bounded(values))
+                self._audience.offer(connection, bounded(values))
         except Exception:
             connection.look_at(*old)
             raise
@@ -293,9 +305,10 @@ class Worker:
         return Problem("command", "", "", message)
 
 
-def _bounded(values: Values) -> Values:
-    """Raises `Refused` where they are too large for one frame."""
-    if size(values.pieces) > LARGEST_VALUES:
-        given, allowed = f"{size(values.pieces) >> 20} MiB", f"at most {LARGEST_VALUES >> 20} MiB"
-        raise Refused(Problem("selectors", given, allowed, too_large(values)))
-    return values
+async def _settle(found: asyncio.Future[T], work: Callable[[], Awaitable[T]]) -> None:
+    """Do it for somebody who waits; who has gone meanwhile hears nothing."""
+    with suppress(asyncio.InvalidStateError):
+        try:
+            found.set_result(await work())
+        except Exception as error:
+            found.set_exception(error)

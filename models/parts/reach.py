@@ -25,7 +25,13 @@ def paths(mask: Tensor, layers: int) -> Tensor:
 
     0 on the diagonal; -1 where no way of at most `layers` reads leads there.
     """
-    return paths_through([mask] * layers)
+    steps = torch.where(torch.eye(len(mask), dtype=torch.bool), 0, -1)
+    for layer in range(1, layers + 1):
+        new = (mask.float() @ (steps >= 0).float() > 0) & (steps < 0)
+        if not new.any():
+            break
+        steps[new] = layer
+    return steps
 
 
 def paths_through(masks: Sequence[Tensor]) -> Tensor:

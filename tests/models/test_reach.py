@@ -32,6 +32,7 @@ def brute(mask: Tensor, layers: int) -> Tensor:
 @given(masks(), st.integers(1, 8))
 def test_paths_are_the_powers_of_the_mask(mask: Tensor, layers: int) -> None:
     assert torch.equal(reach.paths(mask, layers), brute(mask, layers))
+    assert torch.equal(reach.paths_through([mask] * layers), brute(mask, layers))
 
 
 def test_layers_with_masks_of_their_own_are_taken_in_their_order() -> None:

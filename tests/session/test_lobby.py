@@ -98,6 +98,19 @@ async def test_pages_that_come_back_at_once_find_one_session(tmp_path: Path) -> 
         await second.close()
 
 
+async def test_who_comes_back_while_the_session_leaves_memory_finds_all_that_it_did(tmp_path: Path) -> None:
+    async with services(tmp_path / "journal") as given:
+        some = lobby(given, idle=0)
+        page = await begun(await some.find(None), 3)
+        page.say(Open(scenario={}, log=({},) * 20))
+        await page.until(Opened)
+        page.leave()
+        _, back = await asyncio.gather(some.tidy(), some.find(page.session.id))
+        assert back is not page.session
+        assert (await Page(back, "back").until(Moved)).at == 20
+        await some.close()
+
+
 async def test_a_session_that_cannot_be_brought_back_is_missing_with_the_reason(tmp_path: Path) -> None:
     async with services(tmp_path / "journal") as given:
         await given.journal.append("b" * 22, 1, "c", 1, Open(scenario={"crashes_at": 1}))

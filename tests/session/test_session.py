@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import get_args
 
@@ -20,7 +21,7 @@ from app.session.commands import (
     Step,
     Watch,
 )
-from app.session.events import Analysis, Notice, Reply, Values, Welcome
+from app.session.events import Analysis, Notice, Refused, Reply, Values, Welcome
 from app.session.session import MOST_WAITING, Session
 from tests.session.pages import ALL, Page, known, services, session, steps
 
@@ -181,3 +182,19 @@ async def test_what_goes_in_and_out_of_a_session_is_plain_data() -> None:
             assert type(command).model_validate_json(command.model_dump_json()) == command
             await page.ask(command)
         assert all(isinstance(json.dumps(vars(f.event), default=repr), str) for f in page.frames)
+
+
+async def test_who_waits_for_a_session_that_ends_is_told_so() -> None:
+    async with services() as given:
+        ends = Session("s" * 22, given)
+        page = Page(ends)
+        await page.done(Open(scenario={}))
+        page.say(Analyse(name="a", arguments={"ticks": 10**6}))
+        saved, opened = asyncio.create_task(ends.saved()), asyncio.create_task(ends.open("page", Open(scenario={})))
+        await asyncio.sleep(0)
+        await ends.close()
+        with pytest.raises(Refused, match="ended before"):
+            await saved
+        assert "ended before" in (await opened)[0].message
+        with pytest.raises(Refused, match="ended before"):
+            await ends.saved()

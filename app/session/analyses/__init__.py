@@ -19,8 +19,9 @@ from torch import nn
 
 from app.session import given, weights
 from app.session.beam import spread
-from app.session.events import Analysis, Check, Problem, Refused
+from app.session.events import Analysis, Check, Refused
 from app.session.lineage import Learner
+from app.session.problems import shorten
 from app.session.reading import listening
 from app.session.shown import Piece
 from app.session.standing import load, parameters_before
@@ -65,13 +66,12 @@ def analyse(engine: Engine, name: str, arguments: dict[str, Any]) -> Iterator[An
     module = registry().get(name)
     if module is None:
         allowed = ", ".join(registry())
-        raise Refused(Problem("name", name, f"one of {allowed}", f"analysis {name!r} is unknown; allowed: {allowed}"))
+        raise Refused.one("name", name, f"one of {allowed}", f"analysis {name!r} is unknown; allowed: {allowed}")
     for key in arguments:
         if key not in module.ARGUMENTS:
             allowed = ", ".join(module.ARGUMENTS) or "none"
-            raise Refused(
-                Problem(f"arguments.{key}", arguments[key], allowed, f"{name} has no argument {key!r}; allowed: {allowed}")
-            )
+            message = f"{name} has no argument {key!r}; allowed: {allowed}"
+            raise Refused.one(f"arguments.{key}", shorten(arguments[key]), allowed, message)
     run = Run(
         engine.learner.model, spread(engine.timeline.here.place), engine.device, engine.standing.update, partial(_before, engine)
     )
@@ -132,6 +132,7 @@ def whole(arguments: dict[str, Any], name: str, low: int, high: int, default: De
         return default
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         allowed = f"a whole number from {low} to {high}"
+        value = shorten(value)
         raise Refused.one(f"arguments.{name}", value, allowed, f"{name} was given {value!r}; allowed: {allowed}")
     return int(value)
 
