@@ -2,6 +2,7 @@
 /** The page begins here: data from the server, the run, the views, the controls. */
 
 import { Actions } from "./lib/run/actions.mjs";
+import { Controls } from "./lib/page/controls.mjs";
 import { Frame } from "./lib/page/frame.mjs";
 import { Hints } from "./lib/page/hints.mjs";
 import { helpSheet, listenToKeys } from "./lib/page/keys.mjs";
@@ -13,12 +14,15 @@ import { loadViews, Registry } from "./lib/page/registry.mjs";
 import { Run } from "./lib/run/run.mjs";
 import { speak, spoke } from "./lib/page/speak.mjs";
 import { Store } from "./lib/run/store.mjs";
+import { Told } from "./lib/page/told.mjs";
 import { viewMenus } from "./lib/taking/menu.mjs";
 import { Share } from "./lib/taking/share.mjs";
 import { onSystemChange, remembered, scheme } from "./lib/page/theme.mjs";
 import { passing } from "./lib/storage.mjs";
 
 const RATE = "lookback-rate";
+/** Dash's controls wait for the first values, but no longer than this, ms. */
+const PATIENCE = 3000;
 const page = /** @type {any} */ (window);
 const data = JSON.parse(document.getElementById("lookback-data")?.textContent ?? "{}");
 const store = new Store();
@@ -29,11 +33,14 @@ const registry = new Registry({
   store,
   context: { send: (command) => run.send(command), look: (change) => run.look(change), hover, dismiss: () => store.set({ refused: null }), say },
   watch: (selectors) => watch(selectors),
-  drawn: (seq) => run.socket.ack(seq),
+  drawn: (seq) => {
+    run.socket.ack(seq);
+    controls.bring();
+  },
   menu: viewMenus({ world: () => store.world, say, refuse: (errors) => run.refuse(errors), redraw: (placed) => registry.drawNow(placed), architecture: () => actions.architecture()?.name ?? "" }),
 });
 const share = new Share({ run, say, contents: replay ? () => /** @type {any} */ (run).contents() : null });
-const actions = new Actions({ run, catalogue: data.catalogue, repaint: () => registry.repaint(), provider: data.ids.PROVIDER });
+const actions = new Actions({ run, catalogue: data.catalogue, repaint: () => registry.repaint() });
 
 /** @param {import("./lib/types").Selector[]} selectors */
 async function watch(selectors) {
@@ -54,57 +61,35 @@ function say(sentence) {
   if (place) place.textContent = sentence;
 }
 
-/** @type {Frame | null} */
-let frame = null;
-
-/** What a control does when a person sets it; what the page told it to show does nothing.
- * @param {string} id @param {(value: any) => any} act */
-const chosen = (id, act) => (/** @type {any} */ value, /** @type {string | undefined} */ told) => {
-  if (frame?.told.chose(id, value, told)) act(value);
-};
-
-replay?.standIn();
-/** What the bindings of app/ui/bindings.py call. */
-page.dash_clientside = Object.assign(page.dash_clientside ?? {}, {
-  lookback: {
-    unit: chosen(data.ids.UNIT, (value) => actions.granularity(value)),
-    rate: chosen(data.ids.RATE, (value) => {
-      passing.setItem(RATE, value);
-      actions.speed(value);
-    }),
-    phase: chosen(data.ids.PHASE, (value) => actions.phase(value)),
-    architecture: chosen(data.ids.ARCHITECTURE, (value) => actions.choose(value)),
-    preset: chosen(data.ids.PRESET, (value) => actions.preset(value)),
+/** What a control does when a person sets it. @type {Record<string, (value: any) => any>} */
+const set = {
+  [data.ids.UNIT]: (value) => actions.granularity(value),
+  [data.ids.RATE]: (value) => {
+    passing.setItem(RATE, value);
+    actions.speed(value);
   },
-});
+  [data.ids.PHASE]: (value) => actions.phase(value),
+  [data.ids.PRESET]: (value) => actions.preset(value),
+};
+const controls = new Controls((id, value, mark) => told.chose(id, value, mark) && set[id](value));
+const told = new Told({ set: (id, props) => controls.set(id, props) });
+told.listen(window);
+/** What the bindings of app/ui/bindings.py call, by the id of the control. */
+page.dash_clientside = { lookback: Object.fromEntries(Object.keys(set).map((id) => [id, (/** @type {any} */ value, /** @type {any} */ mark) => controls.chosen(id, value, mark)])) };
 
 /** What the page's buttons do. @type {Record<string, () => any>} */
 const acts = {
   step: () => actions.step(), back: () => actions.back(), play: () => actions.play(), undo: () => actions.undo(), redo: () => actions.redo(),
-  reset: () => frame?.askReset(), resetNow: () => frame?.answerReset(true), keep: () => frame?.answerReset(false),
+  reset: () => frame.askReset(), resetNow: () => frame.answerReset(true), keep: () => frame.answerReset(false),
   startNew: () => location.assign(location.pathname),
   nextTheme: () => actions.nextTheme(), speak: () => speak(document.getElementById(data.ids.LANGUAGE)?.dataset.language ?? ""), retry: () => run.socket.connect(), share: () => share.open(), help: () => help(),
-  architectures: () => frame?.gallery.paged.open(),
+  architectures: () => frame.gallery.paged.open(),
 };
 /** A click on the scenario's name marks all of it, so that typing searches. @param {any} field */
 const markAll = (field) => field?.matches?.(`#${data.ids.PRESET}`) && field.selectionStart === field.selectionEnd && field.select();
 addEventListener("click", (event) => markAll(event.target));
 // Before Mantine looks at the click, which takes it 2 ms: meanwhile the server works.
 addEventListener("click", (event) => acts[/** @type {any} */ (event.target).closest?.("[data-act]")?.dataset.act]?.(), true);
-
-/** @param {string} id @returns {Promise<void>} once Dash has made the layout */
-function present(id) {
-  return new Promise((resolve) => {
-    const look = () => {
-      if (!document.getElementById(id)) return false;
-      watcher.disconnect();
-      resolve();
-      return true;
-    };
-    const watcher = new MutationObserver(look);
-    if (!look()) watcher.observe(document.body, { childList: true, subtree: true });
-  });
-}
 
 /** Charts come with training; their library is loaded then. */
 function chartsWhenTraining() {
@@ -115,20 +100,18 @@ function chartsWhenTraining() {
   });
 }
 
-/** @type {Hints | null} */
-let hints = null;
-const help = helpSheet(() => hints?.show());
+const frame = new Frame({ actions, ids: data.ids, fields: data.fields, told });
+const hints = new Hints(/** @type {HTMLElement} */ (document.getElementById(data.ids.HINTS)), store);
+const help = helpSheet(() => hints.show());
 /** The views by their file names, where this very file holds them (app/ui/gathered.py). */
 const inHere = page.lookbackViews;
 const views = loadViews(data.views, inHere && (async (address) => ({ default: inHere[address] })));
 await replay?.inlineCharts();
 actions.speed(passing.getItem(RATE) ?? actions.rate);
 run.begin();
-await present(data.ids.STAGE);
 if (replay) /** @type {any} */ (document.getElementById(data.ids.SHARE)).textContent = msg`Recording`;
-frame = new Frame({ actions, ids: data.ids, fields: data.fields });
+if (replay) document.querySelector(".setup")?.setAttribute("tabindex", "0"); // nothing in it takes the focus, and it scrolls
 listenToKeys(actions, help, acts.architectures);
-hints = new Hints(/** @type {HTMLElement} */ (document.getElementById(data.ids.HINTS)), store);
 onPrint(/** @type {HTMLElement} */ (document.getElementById(data.ids.STAGE)), (light) => {
   document.documentElement.setAttribute("data-mantine-color-scheme", light ? "light" : scheme(remembered()));
   registry.repaint();
@@ -143,3 +126,4 @@ document.fonts.ready.then(() => registry.repaint());
 page.lookback = { store, run, actions, registry };
 document.documentElement.dataset.ready = "";
 spoke(document.getElementById(data.ids.LANGUAGE));
+setTimeout(() => controls.bring(), PATIENCE);

@@ -176,7 +176,6 @@ def gallery(architectures: Sequence[Mapping[str, Any]], specs: Mapping[str, Spec
         families.setdefault(a["family"], []).append(a)
     group = dmc.RadioGroup(
         id=ids.ARCHITECTURE,
-        value=chosen,
         children=[_family(name, members, specs, chosen) for name, members in families.items() if members],
         **{"aria-label": say("Architecture")},
     )
@@ -184,8 +183,7 @@ def gallery(architectures: Sequence[Mapping[str, Any]], specs: Mapping[str, Spec
     whole = button(count, "architectures", name="link", title=say("All architectures, with their papers (A)"))
     search = html.Div(whole, id=ids.SEARCH, className="search", hidden=len(architectures) <= MANY)
     none = html.P(say("No architecture has these words."), className="note none-found", hidden=True)
-    touched = html.Div(group, **{"data-control": ids.ARCHITECTURE})  # Mantine gives the group's id to no element
-    return [search, touched, none]
+    return [search, group, none]
 
 
 def _family(name: str, members: Sequence[Mapping[str, Any]], specs: Mapping[str, Spec], chosen: str) -> Component:
@@ -208,7 +206,7 @@ def _card(architecture: Mapping[str, Any], spec: Spec) -> Component:
     name, sees, summary = say(architecture["name"]), reads(spec), say(spec.summary)
     words = html.Span([html.B(name), html.I(sees)])
     searched = " ".join([name, architecture["name"], spec.id, sees, say(spec.family), summary, spec.paper]).lower()
-    card = dmc.RadioCard([glyph(spec), words], value=architecture["id"], className="arch", withBorder=False)
+    card = dmc.RadioCard([glyph(spec), words], name=ids.ARCHITECTURE, value=architecture["id"], className="arch")
     shown = {"data-architecture": spec.id, "data-words": searched, "data-year": year(spec), "data-paper": spec.paper}
     return html.Div(card, className="card", title=summary, **shown)
 
@@ -295,8 +293,8 @@ def _pattern(spec: Spec) -> list[list[float]]:
 
 
 def presets(tasks: Sequence[Mapping[str, Any]], first: str) -> list[dict[str, Any]]:
-    """The examples of all tasks, as groups of a Select; a value is "task/number". assets/options.js shows the note too.
-    `first`: the task that the page begins with."""
+    """The examples of all tasks, as groups of a Select; a value is "task/number". The page's own Controls
+    show the note too. `first`: the task that the page begins with."""
     ordered = sorted(tasks, key=lambda task: task["id"] != first)
     return [{"group": say(task["name"]), "items": list(_examples(task))} for task in ordered]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-PROVIDER: Final = "provider"
 STAGE: Final = "stage"
 PRESET: Final = "preset"
 THEME: Final = "theme"

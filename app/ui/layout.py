@@ -1,4 +1,8 @@
-"""The page as Dash sees it: a fixed layout of regions and controls, no server callbacks. Scripts put views into its slots."""
+"""The page: a fixed layout of regions and controls, written into the index as HTML; scripts put views into its slots.
+
+Dash makes only the controls that stand in a `Place`, later, in the places of the browser's own. There are no server callbacks.
+See docs/decisions/0027-the-page-stands-in-the-html.md.
+"""
 
 from __future__ import annotations
 
@@ -20,30 +24,28 @@ from app.ui.bench import add_bench
 from app.ui.compare import add_compare
 from app.ui.gathered import FOLDER, Gatherer, add_files
 from app.ui.language import chosen, say, words
-from app.ui.parts import SCHEME, able, brand, button, other_language, pages, slot
+from app.ui.parts import SCHEME, Place, able, brand, button, other_language, pages, slot
 from app.ui.sections import setup
+from app.ui.still import markup, places
 
 ASSETS = Path(__file__).parents[2] / "assets"
 PLOTLY = "_dash-component-suites/plotly/package_data/plotly.min.js"
 FIRST = "encoder_decoder"
 UNUSED = re.compile(
-    r"<script src=[^>]*/dash/(?:dcc|dash_table)/[^>]*></script>\n?"
-)  # component libraries that the layout takes nothing from
-# The scripts do not wait for Dash: they connect, and the server makes the first model, while the browser still reads Dash's own.
+    r"<script src=[^>]*/dash/(?:dcc|dash_table|html)/[^>]*></script>\n?"
+)  # component libraries that Dash's layout takes nothing from
+# Dash's own scripts lie in a template, where they do nothing: assets/lib/page/controls.mjs starts them when the page is alive.
 PAGE = """<!DOCTYPE html>
-<html lang="LANGUAGE">
+<html lang="LANGUAGE" data-cold>
 <head>{%metas%}<title>{%title%}</title><link rel="icon" href="ASSETS/icon.svg">
-<link rel="stylesheet" href="GATHERED/lookback.css"><link rel="modulepreload" href="GATHERED/lookback.mjs">
+<link rel="stylesheet" href="GATHERED/lookback.css"><script type="module" src="GATHERED/lookback.mjs"></script>
 <link rel="preload" as="font" crossorigin href="ASSETS/fonts/inter-latin-wght-normal.woff2?m=VERSION">
 <link rel="preload" as="font" crossorigin href="ASSETS/fonts/jetbrains-mono-latin-wght-normal.woff2?m=VERSION">{%css%}
 SCHEME
 </head>
-<body>{%app_entry%}
-<p class="loading" role="status">LOADING</p><noscript><p class="loading">NOSCRIPT</p></noscript>
-<script type="application/json" id="lookback-data">CONTENT</script>
-<script type="module" async src="GATHERED/lookback.mjs"></script>
-<script src="ASSETS/options.js?m=VERSION"></script>
-<div>{%config%}{%scripts%}{%renderer%}</div></body>
+<body><noscript><style>.app,.phone-nav{display:none}</style><p class="loading">NOSCRIPT</p></noscript>CONTENT
+<script type="application/json" id="lookback-data">DATA</script>
+{%app_entry%}{%config%}<template id="lookback-dash">{%scripts%}{%renderer%}</template></body>
 </html>""".replace("SCHEME", SCHEME)
 
 
@@ -64,8 +66,8 @@ def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Page:
     add_files(api, app.gathered)
     app.init_app(api)
     app.index_string = PAGE
-    app.content = cache(lambda language: _embedded(page_data(app, catalogue)))
-    made = cache(lambda language: layout(catalogue))
+    app.content = cache(lambda language: {"CONTENT": markup(page(catalogue)), "DATA": _embedded(page_data(app, catalogue))})
+    made = cache(lambda language: controls_of(page(catalogue)))
     app.layout = lambda: made(chosen())
     add_bench(api, app.gathered)
     add_compare(api, app.gathered, catalogue)
@@ -74,19 +76,28 @@ def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Page:
 
 
 class Page(Dash):
-    """Dash, whose index is in the language of who asks. content: what the scripts begin with, by language."""
+    """Dash, whose index is in the language of who asks. content: what is in it, by language."""
 
-    content: Callable[[str], str]
+    content: Callable[[str], Mapping[str, str]]
     gathered: Gatherer
+
+    def index(self, *_args: Any, **_more: Any) -> str:
+        return self._whole(chosen(), self.gathered().version)
+
+    @cache  # noqa: B019 (one of these lives as long as the server)
+    def _whole(self, language: str, version: str) -> str:
+        return str(super().index())
 
     def interpolate_index(self, **parts: str) -> str:
         page: str = super().interpolate_index(**parts)
         version = self.gathered().version
         places = {"GATHERED": self.get_relative_path(f"/{FOLDER}/{version}"), "ASSETS": self.get_asset_url("").rstrip("/")}
-        said = {"LOADING": say("Loading. The first visit takes longest."), "NOSCRIPT": say("Lookback needs JavaScript.")}
+        said = {"NOSCRIPT": say("Lookback needs JavaScript.")}
         for name, value in {**places, **said, "VERSION": version, "LANGUAGE": chosen()}.items():
             page = page.replace(name, value)
-        return page.replace("CONTENT", self.content(chosen()), 1)
+        before, content, between, data, after = re.split("(CONTENT|DATA)", page)
+        known = self.content(chosen())
+        return "".join([before, known[content], between, known[data], after])
 
     def _generate_scripts_html(self) -> str:
         return UNUSED.sub("", super()._generate_scripts_html())
@@ -123,7 +134,7 @@ def _embedded(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
 
 
-def layout(catalogue: Mapping[str, Any], elsewhere: bool = True) -> Component:
+def page(catalogue: Mapping[str, Any], elsewhere: bool = True) -> list[Component]:
     """Top bar, set-up, stage, inspector, status bar; on a phone a bar of buttons and tabs.
 
     elsewhere: with the way to the other pages, which a replay has not.
@@ -131,13 +142,18 @@ def layout(catalogue: Mapping[str, Any], elsewhere: bool = True) -> Component:
     main = html.Main([setup(catalogue, FIRST), _stage(), _inspector()], className="main")
     app = html.Div([_top(catalogue, elsewhere), main, _status()], className="app")
     said = html.Div(id=ids.SAID, className="sr", role="status", **{"aria-live": "polite"})
+    return [app, _phone(), said]
+
+
+def controls_of(content: Any) -> Component:
+    """What Dash makes of a page: the controls that stand in its places."""
     theme = {
         "fontFamily": "var(--font-ui)",
         "fontFamilyMonospace": "var(--font-mono)",
         "primaryColor": "dark",
         "defaultRadius": "sm",
     }
-    return dmc.MantineProvider([app, _phone(), said], id=ids.PROVIDER, theme=theme)
+    return dmc.MantineProvider(list(places(content)), theme=theme)
 
 
 def _top(catalogue: Mapping[str, Any], elsewhere: bool) -> Component:
@@ -150,15 +166,14 @@ def _top(catalogue: Mapping[str, Any], elsewhere: bool) -> Component:
         nothingFoundMessage=say("No example has these words"),
         renderOption={"function": "example"},
         maxDropdownHeight=520,
-        leftSection=html.Span(say("Scenario"), className="dim"),
+        leftSection=say("Scenario"),
         leftSectionWidth=74,
-        className="picker",
         **{"aria-label": say("Scenario: an example to begin from")},
     )
     return html.Header(
         [
             brand(),
-            able(picker),
+            able(Place(picker, "picker")),
             html.Div(id=ids.HINTS, className="hints", hidden=True),
             html.P(id=ids.READ_ONLY, className="read-only", role="status", hidden=True),
             html.Span(className="sp"),
@@ -176,7 +191,7 @@ def _top(catalogue: Mapping[str, Any], elsewhere: bool) -> Component:
 
 
 def _stage() -> Component:
-    cold = html.P(id=ids.COLD, className="cold", role="status")
+    cold = html.P(say("Loading. The first visit takes longest."), id=ids.COLD, className="cold", role="status")
     read = html.Section([cold, slot("sentence"), slot("read")], className="read", **{"aria-label": say("Read")})
     work = html.Div([slot("training"), slot("map"), slot("charts"), slot("next")], className="work")
     nothing = html.Div(
@@ -194,28 +209,21 @@ def _deck() -> Component:
     names = (("train", say("Train")), ("prefill", say("Prefill")), ("decode", say("Decode")))
     phases = [{"value": v, "label": name} for v, name in names]
     units = [{"value": v, "label": name} for v, name in (("step", say("step")), ("stage", say("stage")), ("op", say("op")))]
+    rates = [{"value": r, "label": f"{r}/s"} for r in ("0.5", "1", "2", "5", "10", "30")]
+    name = {"aria-label": say("Play: steps a second")}
+    rate = dmc.Select(id=ids.RATE, data=rates, value="2", allowDeselect=False, size="xs", **name)
     bar = [
-        dmc.SegmentedControl(id=ids.PHASE, data=phases, value="decode", className="seg phase", **{"aria-label": say("Phase")}),
+        Place(dmc.SegmentedControl(id=ids.PHASE, data=phases, value="decode", **{"aria-label": say("Phase")}), "phase"),
         html.Div(
             [
-                button(say("Back"), "back", ids.BACK, icon="back", key="←"),
-                button(say("Step"), "step", ids.STEP, icon="step", key="→", name="btn step"),
-                button(say("Play"), "play", ids.PLAY, icon="play", name="btn play"),
-                dmc.Select(
-                    id=ids.RATE,
-                    data=[{"value": r, "label": f"{r}/s"} for r in ("0.5", "1", "2", "5", "10", "30")],
-                    value="2",
-                    allowDeselect=False,
-                    size="xs",
-                    w=64,
-                    **{"aria-label": say("Play: steps a second")},
-                ),
+                button(say("Back"), "back", ids.BACK, icon="back", key="←", disabled=True),
+                button(say("Step"), "step", ids.STEP, icon="step", key="→", name="btn step", disabled=True),
+                button(say("Play"), "play", ids.PLAY, icon="play", name="btn play", disabled=True),
+                Place(rate, "rate"),
             ],
             className="row transport",
         ),
-        dmc.SegmentedControl(
-            id=ids.UNIT, data=units, value="step", size="xs", className="gran", **{"aria-label": say("Step size")}
-        ),
+        Place(dmc.SegmentedControl(id=ids.UNIT, data=units, value="step", size="xs", **{"aria-label": say("Step size")}), "gran"),
     ]
     where = html.P([html.B(id=ids.WHERE), html.Span(id=ids.WHERE_NOTE)], className="where")
     content = [html.Div([able(*bar), where], className="deck-bar"), slot("track")]
@@ -248,9 +256,9 @@ def _status() -> Component:
 
 def _phone() -> Component:
     transport = [
-        button("", "back", ids.BACK_PHONE, icon="back", **{"aria-label": say("Back")}),
-        button(say("Step"), "step", ids.STEP_PHONE, icon="step", name="btn step"),
-        button("", "play", ids.PLAY_PHONE, icon="play", name="btn play", **{"aria-label": say("Play")}),
+        button("", "back", ids.BACK_PHONE, icon="back", disabled=True, **{"aria-label": say("Back")}),
+        button(say("Step"), "step", ids.STEP_PHONE, icon="step", name="btn step", disabled=True),
+        button("", "play", ids.PLAY_PHONE, icon="play", name="btn play", disabled=True, **{"aria-label": say("Play")}),
     ]
     titles = (("setup", say("Set-up")), ("stage", say("Stage")), ("inspect", say("Inspect")), ("memory", say("Memory")))
     tabs = [

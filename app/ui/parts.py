@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from dash import html
 from dash.development.base_component import Component
@@ -33,7 +33,24 @@ def button(
     parts += [html.Span(words, className="words")] if words else []
     parts += [html.Kbd(key, **{"aria-hidden": "true"})] if key else []
     named = {} if id is None else {"id": id}
-    return html.Button(parts, className=name, type="button", disable_n_clicks=True, **named, **more, **{"data-act": act})
+    return html.Button(parts, className=name, type="button", **named, **more, **{"data-act": act})
+
+
+class Place(Component):
+    """Where a control of Dash's stands: until it is made (assets/lib/page/controls.mjs) the page has the browser's own there.
+
+    control: with an id, by which scripts know both. className: of the place.
+    """
+
+    _namespace, _type = "lookback_components", "Place"
+    _base_nodes: ClassVar = ["children"]
+    _children_props: ClassVar[list[str]] = []
+
+    def __init__(self, control: Component, className: str) -> None:
+        self._prop_names = self.available_properties = ["children", "className", "to"]
+        self._valid_wildcard_attributes: list[str] = []
+        self.available_wildcard_properties: list[str] = []
+        super().__init__(children=control, className=className, to=control.id)
 
 
 def able(*controls: Component) -> Component:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from app.ui.language import chosen, say
-from app.ui.layout import ASSETS, Page, layout, page_data
+from app.ui.layout import ASSETS, Page, page, page_data
 from app.ui.still import markup
 
 NAME = "lookback"
@@ -43,12 +43,12 @@ FIRST = """
 def replay_pages(app: Page, catalogue: Mapping[str, Any]) -> Callable[[], Pages]:
     """The replay page of this application, in the language of who asks."""
     plotly = Path(str(files("plotly"))) / "package_data" / "plotly.min.js"
-    made = cache(lambda language: Pages(ASSETS, plotly, page_data(app, catalogue), layout(catalogue, elsewhere=False)))
+    made = cache(lambda language: Pages(ASSETS, plotly, page_data(app, catalogue), page(catalogue, elsewhere=False)))
     return lambda: made(chosen())
 
 
 class Pages:
-    """Makes a replay's two halves once; between them stands the run. data: what `layout.page_data` says; content: the layout."""
+    """Makes a replay's two halves once; between them stands the run. data: what `layout.page_data` says; content: the page."""
 
     def __init__(self, assets: Path, plotly: Path, data: Mapping[str, Any], content: Any) -> None:
         self._assets, self._plotly, self._data, self._content = assets, plotly, data, content
@@ -68,7 +68,7 @@ class Pages:
         data = {**self._data, "views": views, "plotly": ""}
         return "\n".join(
             [
-                f'<!DOCTYPE html>\n<html lang="{self._language}" data-recording>\n<head>\n<meta charset="utf-8">',
+                f'<!DOCTYPE html>\n<html lang="{self._language}" data-recording data-cold>\n<head>\n<meta charset="utf-8">',
                 f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">',
                 '<meta name="viewport" content="width=device-width,initial-scale=1">',
                 f"<title>{escape(self._title)}</title>",
@@ -78,7 +78,7 @@ class Pages:
                 f'<script type="importmap">{json.dumps({"imports": modules(self._assets)})}</script>',
                 "</head>\n<body>",
                 f"<noscript>{escape(self._old)}</noscript>",
-                f'<div id="{NAME}-page">{markup(self._content)}</div>',
+                markup(self._content),
                 f'<script type="application/json" id="{NAME}-data">{_embedded(data)}</script>',
                 f'<script type="application/octet-stream" id="{NAME}-plotly">{self._library() if charts else ""}</script>',
                 f'<script type="module">import "{NAME}/start.mjs";</script>',

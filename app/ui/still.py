@@ -1,17 +1,19 @@
-"""Components as plain HTML, for a page without Dash: its elements as they are, Mantine's controls as the browser's own."""
+"""Components as plain HTML: elements as they are, Mantine's controls as the browser's own."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from typing import Any
 
 from dash.development.base_component import Component
 
+from app.ui.parts import Place
+
 VOID = frozenset({"img", "input", "br", "hr", "meta", "link"})
-LEFT_OUT = frozenset({"children", "disable_n_clicks", "n_clicks"})
+LEFT_OUT = frozenset({"children"})
 NAMES = {"className": "class", "htmlFor": "for", "tabIndex": "tabindex"}
 
 
@@ -26,7 +28,18 @@ def markup(content: Any) -> str:
     props, kind = _props(content), type(content).__name__
     if content._namespace == "dash_html_components":
         return _element(kind.lower(), props, markup(props.get("children")))
-    return CONTROLS.get(kind, _group)(props)
+    return CONTROLS[kind](props)
+
+
+def places(content: Any) -> Iterator[Place]:
+    """The places of Dash's controls in it."""
+    if isinstance(content, Place):
+        yield content
+    elif isinstance(content, list | tuple):
+        for one in content:
+            yield from places(one)
+    elif isinstance(content, Component):
+        yield from places(getattr(content, "children", None))
 
 
 def _props(component: Component) -> dict[str, Any]:
@@ -59,9 +72,10 @@ def _named(props: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return {**kept, "className": f"{kind} {props.get('className', '')}".strip()}
 
 
-def _group(props: Mapping[str, Any]) -> str:
-    """Anything that only holds others (a provider, a group)."""
-    return _element("div", _named(props, "still-group"), markup(props.get("children")))
+def _place(props: Mapping[str, Any]) -> str:
+    """assets/lib/page/controls.mjs takes `.still` away when Dash's control has come beside it."""
+    still = _element("div", {"className": "still"}, markup(props["children"]))
+    return _element("div", {"className": f"place {props['className']}", "data-place": props["to"]}, still)
 
 
 def _options(data: Any) -> list[dict[str, Any]]:
@@ -70,10 +84,10 @@ def _options(data: Any) -> list[dict[str, Any]]:
 
 def _segments(props: Mapping[str, Any]) -> str:
     buttons = [
-        _element("button", {"type": "button", "data-value": o["value"], "aria-pressed": "false"}, markup(o["label"]))
+        _element("button", {"type": "button", "data-key": o["value"], "aria-pressed": "false"}, markup(o["label"]))
         for o in _options(props.get("data"))
     ]
-    return _element("div", {**_named(props, "seg still-seg"), "role": "group"}, "".join(buttons))
+    return _element("div", {**_named(props, "seg"), "role": "group"}, "".join(buttons))
 
 
 def _select(props: Mapping[str, Any]) -> str:
@@ -83,19 +97,21 @@ def _select(props: Mapping[str, Any]) -> str:
         return _element("option", {"value": o["value"]}, markup(o["label"]))
 
     none = _element("option", {"value": ""}, markup(props["placeholder"])) if "placeholder" in props else ""
-    return _element("select", _named(props, "still-select"), none + "".join(map(option, _options(props.get("data")))))
+    before = _element("span", {"className": "before"}, markup(props["leftSection"])) if "leftSection" in props else ""
+    return before + _element("select", _named(props, ""), none + "".join(map(option, _options(props.get("data")))))
 
 
 def _radios(props: Mapping[str, Any]) -> str:
-    return _element("div", {**_named(props, "still-radios"), "role": "radiogroup"}, markup(props.get("children")))
+    return _element("div", {**_named(props, "radios"), "role": "radiogroup"}, markup(props.get("children")))
 
 
 def _card(props: Mapping[str, Any]) -> str:
-    named = {**_named(props, ""), "type": "button", "role": "radio", "aria-checked": "false", "data-value": props.get("value")}
-    return _element("button", named, markup(props.get("children")))
+    radio = _element("input", {"type": "radio", "name": props["name"], "value": props["value"]})
+    return _element("label", _named(props, ""), radio + markup(props.get("children")))
 
 
 CONTROLS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "Place": _place,
     "SegmentedControl": _segments,
     "Select": _select,
     "RadioGroup": _radios,

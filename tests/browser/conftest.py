@@ -91,7 +91,7 @@ class Window:
             self.problems.append(f"a request to {url}")
 
     def open(self, where: str = "/") -> Window:
-        """Go there and wait until a run is on the page."""
+        """Go there and wait until a run is on the page, and Dash's controls are."""
         self.page.goto(self.address + where)
         return self.loaded()
 
@@ -103,6 +103,7 @@ class Window:
         self.until("document.documentElement.dataset.ready !== undefined")
         self.until("lookback.store.world.moved !== null && !lookback.store.unsettled")
         self.until("!lookback.registry.waiting")
+        self.until("!document.getElementById('lookback-dash') || !document.querySelector('.still')")
         return self
 
     def until(self, condition: str) -> None:

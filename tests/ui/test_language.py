@@ -35,7 +35,7 @@ def _shown(component: Any) -> Iterator[str]:
 def test_nothing_of_the_layout_is_said_past_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (layout, controls, parts, sections):
         monkeypatch.setattr(module, "say", lambda english, *values: "~")
-    said = set(_shown(layout.layout(catalogue())))
+    said = set(_shown(layout.page(catalogue())))
     assert {text for text in said if re.search(r"[A-Za-z]{2}", text)} == {"Lookback", "FR", "FR: Français", "Français"}
     assert "~" in said
 
@@ -45,11 +45,12 @@ def test_the_page_is_whole_in_every_language() -> None:
     for name in language.LANGUAGES:
         with language.speaking(name):
             index = page.interpolate_index()
-            content = page.layout()
+            dash = page.layout()
         found = re.search(r'id="lookback-data">(.*?)</script>', index, re.DOTALL)
-        assert found and f'<html lang="{name}">' in index
+        assert found and f'<html lang="{name}" data-cold>' in index
         assert json.loads(found[1])["words"] == language.words(name)
-        assert language.words(name).get("Share", "Share") in set(_shown(content))
+        assert f">{language.words(name).get('Share', 'Share')}</span>" in index
+        assert language.words(name).get("Decode", "Decode") in set(_shown(dash))
 
 
 @pytest.mark.parametrize(
@@ -82,6 +83,6 @@ def test_a_replay_speaks_the_language_of_who_saved_it() -> None:
     with language.speaking("fr"):
         before = pages()(False)[0].decode()
         title = language.say("Lookback: a recorded run")
-    assert '<html lang="fr" data-recording>' in before and f"<title>{title}</title>" in before
+    assert '<html lang="fr" data-recording data-cold>' in before and f"<title>{title}</title>" in before
     assert title != "Lookback: a recorded run" and '"words": {"' in before
-    assert '<html lang="en" data-recording>' in pages()(False)[0].decode()
+    assert '<html lang="en" data-recording data-cold>' in pages()(False)[0].decode()

@@ -47,12 +47,12 @@ def _data(index: str) -> dict[str, Any]:
 
 
 def test_no_two_elements_share_an_id(page: layout.Page) -> None:
-    names = Counter(str(c.id) for c in _all(page.layout()) if getattr(c, "id", None) is not None)
+    names = Counter(str(c.id) for c in _all(layout.page(catalogue())) if getattr(c, "id", None) is not None)
     assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_every_id_that_the_scripts_are_told_is_on_the_page(page: layout.Page) -> None:
-    there = {str(c.id) for c in _all(page.layout()) if getattr(c, "id", None) is not None}
+    there = {str(c.id) for c in _all(layout.page(catalogue())) if getattr(c, "id", None) is not None}
     data = _data(page.interpolate_index())
     assert set(data["ids"].values()) <= there
 
@@ -61,21 +61,30 @@ def test_there_is_a_place_for_each_slot_that_a_view_may_name(page: layout.Page) 
     contract = re.search(r"slot: (.*?);", (layout.ASSETS / "lib" / "types.d.ts").read_text())
     assert contract
     assert set(re.findall(r'"(\w+)"', contract[1])) == set(ids.SLOTS)
-    there = {str(c.id) for c in _all(page.layout()) if getattr(c, "id", None) is not None}
+    there = {str(c.id) for c in _all(layout.page(catalogue())) if getattr(c, "id", None) is not None}
     assert {ids.slot(name) for name in ids.SLOTS} <= there
     with pytest.raises(ValueError, match="slot 'attic' is unknown"):
         ids.slot("attic")
 
 
 def test_every_button_and_every_binding_has_its_script(page: layout.Page) -> None:
-    acts = {getattr(c, "data-act", None) for c in _all(page.layout())} - {None}
+    acts = {getattr(c, "data-act", None) for c in _all(layout.page(catalogue()))} - {None}
     table = START[START.index("const acts") : START.index('addEventListener("click"')]
     assert acts
     assert {a for a in acts if not re.search(rf"\b{a}\b", table)} == set()
     bound = {c["clientside_function"]["function_name"] for c in page.callback_map.values() if "clientside_function" in c}
     bound |= {c["clientside_function"]["function_name"] for c in page._callback_list if c.get("clientside_function")}
-    assert bound == {"unit", "rate", "phase", "architecture", "preset"}
-    assert {name for name in bound if not re.search(rf"^    {name}[:,]", START, re.MULTILINE)} == set()
+    assert bound == {"unit", "rate", "phase", "preset"}
+    assert {name for name in bound if f"[data.ids.{name.upper()}]:" not in START} == set()
+
+
+def test_dash_makes_the_controls_that_have_places_in_the_page_and_nothing_else(page: layout.Page) -> None:
+    made = page.layout().children
+    assert [place.to for place in made] == [place.children.id for place in made] == ["preset", "phase", "rate", "unit"]
+    index = page.interpolate_index(scripts='<script src="dash_renderer.js"></script>')
+    body, inert = index.split('<template id="lookback-dash">')
+    assert re.findall(r'data-place="(\w+)"', body) == [place.to for place in made]
+    assert "<script src=" not in body and "dash_renderer" in inert
 
 
 def test_the_page_asks_nobody_else_for_anything(page: layout.Page) -> None:
@@ -87,7 +96,7 @@ def test_words_in_the_catalogue_cannot_break_out_of_the_page() -> None:
     given["tasks"][0]["presets"][0]["name"] = "</script><script>alert(1)</script> {%scripts%}"
     index = layout.build_dash(FastAPI(), given).interpolate_index()
     assert "alert(1)</script>" not in index
-    assert index.count("{%scripts%}") == 1
+    assert index.count("{%scripts%}") == 2, "in the list of examples, and in what the scripts know"
     assert _data(index)["catalogue"]["tasks"][0]["presets"][0]["name"] == given["tasks"][0]["presets"][0]["name"]
 
 

@@ -30,7 +30,7 @@ def test_elements_are_written_as_they_are_and_text_is_text() -> None:
 
 def test_controls_become_the_browsers_own() -> None:
     segments = markup(dmc.SegmentedControl(id="phase", data=["a", {"value": "b", "label": "B"}], className="seg phase"))
-    assert re.findall(r'data-value="(\w)"[^>]*>(\w)<', segments) == [("a", "a"), ("b", "B")] and 'id="phase"' in segments
+    assert re.findall(r'data-key="(\w)"[^>]*>(\w)<', segments) == [("a", "a"), ("b", "B")] and 'id="phase"' in segments
     select = markup(
         dmc.Select(id={"type": "field", "path": "seed"}, data=[{"group": "g", "items": [{"value": "1", "label": "one"}]}])
     )

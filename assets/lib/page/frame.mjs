@@ -11,19 +11,17 @@ import { reasons } from "../deck/reasons.mjs";
 import { able } from "../deck/undoing.mjs";
 import { Requests } from "../setup/requests.mjs";
 import { SetUp } from "../setup/setup.mjs";
-import { Told } from "./told.mjs";
 import { broken } from "../told/states.mjs";
 
-/** @typedef {import("../run/actions.mjs").Actions} Actions @typedef {import("../types").World} World */
+/** @typedef {import("../run/actions.mjs").Actions} Actions @typedef {import("./told.mjs").Told} Told @typedef {import("../types").World} World */
 
 export class Frame {
-  /** @param {{actions: Actions, ids: Record<string, string>, fields: import("../setup/setup.mjs").Described}} o ids, fields: from app/ui/ids.py and controls.py */
-  constructor({ actions, ids, fields }) {
+  /** @param {{actions: Actions, ids: Record<string, string>, fields: import("../setup/setup.mjs").Described, told: Told}} o ids, fields: from app/ui/ids.py and controls.py */
+  constructor({ actions, ids, fields, told }) {
     this.actions = actions;
     this.store = actions.store;
     this.ids = ids;
-    this.told = new Told({ set: (id, props) => /** @type {any} */ (window).dash_clientside.set_props(id, props) });
-    this.told.listen(window);
+    this.told = told;
     this.setUp = new SetUp({ actions, described: fields, element: (name) => this.element(name) });
     this.gallery = new Gallery(this.element("SEARCH"), actions.catalogue, (id) => actions.choose(id));
     this.requests = new Requests(this.element("REQUESTS"), () => actions.scenario, () => actions.architecture().capabilities, (requests) => actions.requests(requests), (said) => this.effect(said), { stamps: () => actions.task()?.stamps ?? [], undo: () => actions.undo() });
@@ -87,14 +85,14 @@ export class Frame {
   tellTheme(theme) {
     const words = { auto: msg`Theme`, light: msg`Light`, dark: msg`Dark` };
     const names = { auto: msg`Theme: automatic`, light: msg`Theme: light`, dark: msg`Theme: dark` };
-    this.told.tell(this.ids.THEME, { children: words[theme], "aria-label": names[theme] });
+    put(this.element("THEME").querySelector(".words"), words[theme]);
+    set(this.element("THEME"), "aria-label", names[theme]);
   }
 
   /** What the input is: its title, its place among the task's examples, and what to look at or what its last change did. */
   input() {
     const { scenario, catalogue } = this.actions;
     if (!scenario) return;
-    this.told.tell(this.ids.ARCHITECTURE, { value: scenario.architecture });
     this.gallery.show(scenario.architecture);
     const now = this.actions.presetNow();
     this.told.tell(this.ids.PRESET, { value: now });
@@ -173,9 +171,12 @@ export class Frame {
     for (const [names, reason, says] of /** @type {[string[], string, string][]} */ ([
       [["STEP", "STEP_PHONE"], why.step, msg`One step on`], [["BACK", "BACK_PHONE"], why.back, msg`One moment back`],
       [["PLAY", "PLAY_PHONE"], playing ? why.pause : why.step, playing ? msg`Pause (Space)` : msg`Step again and again (Space)`],
-    ])) for (const name of names) this.told.tell(this.ids[name], { disabled: !!reason, title: reason || says });
+    ])) for (const name of names) {
+      set(this.element(name), "disabled", !!reason);
+      set(this.element(name), "title", reason || says);
+    }
     put(/** @type {any} */ (document.querySelector(`#${this.ids.PLAY} .words`)), playing ? msg`Pause` : msg`Play`);
-    this.told.tell(this.ids.PLAY_PHONE, { "aria-label": playing ? msg`Pause` : msg`Play` });
+    set(this.element("PLAY_PHONE"), "aria-label", playing ? msg`Pause` : msg`Play`);
     document.documentElement.toggleAttribute("data-playing", playing);
     this.told.tell(this.ids.RATE, { value: String(this.actions.rate) });
     const units = [{ value: "step", label: phase === "train" ? msg`update` : msg`token` }, { value: "stage", label: msg`stage` }, { value: "op", label: msg`op` }];

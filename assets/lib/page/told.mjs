@@ -1,5 +1,5 @@
 // @ts-check
-/** What the page tells Dash's controls to show, and which of the values that they say a person chose.
+/** What the page tells its controls to show, and which of the values that they say a person chose.
  *
  * A control of Mantine keeps a copy of its value and says it again a moment after it was told. Told something else meanwhile, it
  * says the earlier value, then the later one: two choices that nobody made. So a value that the page told is a person's only if
@@ -19,7 +19,7 @@ export class Told {
     this.last = new Map();
     /** When a control was told a value. @type {Map<string, number>} */
     this.at = new Map();
-    /** When a person touched what has this id, or stands for a control without one (data-control), or an option. @type {Map<string, number>} */
+    /** When a person touched what has this id, or an option. @type {Map<string, number>} */
     this.touches = new Map();
   }
 
@@ -31,7 +31,7 @@ export class Told {
   /** @param {any[]} path from what a person touched, up */
   touch(path) {
     for (const e of path) {
-      const name = e.matches?.(LIST) ? LIST : e.id || e.dataset?.control;
+      const name = e.matches?.(LIST) ? LIST : e.id;
       if (name) this.touches.set(name, this.now());
     }
   }

@@ -10,14 +10,13 @@ import { following, remember, remembered, scheme } from "../page/theme.mjs";
 /** @typedef {import("./run.mjs").Run} Run @typedef {"step" | "stage" | "op"} Unit */
 
 export class Actions {
-  /** @param {{run: Run, catalogue: any, repaint: () => void, provider: string}} o provider: id of the MantineProvider */
-  constructor({ run, catalogue, repaint, provider }) {
+  /** @param {{run: Run, catalogue: any, repaint: () => void}} o */
+  constructor({ run, catalogue, repaint }) {
     this.run = run;
     this.store = run.store;
     this.commands = run.commands;
     this.catalogue = catalogue;
     this.repaint = repaint;
-    this.provider = provider;
     /** @type {Unit} */
     this.unit = "step";
     this.rate = 2;
@@ -286,9 +285,7 @@ export class Actions {
   /** @param {"auto" | "light" | "dark"} theme */
   theme(theme) {
     remember(theme);
-    const wanted = scheme(theme);
-    document.documentElement.setAttribute("data-mantine-color-scheme", wanted);
-    /** @type {any} */ (window).dash_clientside.set_props(this.provider, { forceColorScheme: wanted });
+    document.documentElement.setAttribute("data-mantine-color-scheme", scheme(theme));
     if (this.world.look.theme !== theme) this.store.set({ look: { ...this.world.look, theme } });
     this.repaint();
   }

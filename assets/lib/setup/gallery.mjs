@@ -21,6 +21,7 @@ export class Gallery {
       else this.untrained(id);
     }
     this.chosen = "";
+    for (const radio of this.section.querySelectorAll("input[type=radio]")) radio.addEventListener("change", () => choose(/** @type {any} */ (radio).value));
   }
 
   /** @param {string} id @returns {HTMLElement | null} */
@@ -36,6 +37,8 @@ export class Gallery {
 
   /** @param {string} id */
   show(id) {
+    const radio = this.card(id)?.querySelector("input");
+    if (radio) radio.checked = true;
     if (id === this.chosen) return;
     this.chosen = this.paged.chosen = id;
     const card = this.card(id);
@@ -61,7 +64,7 @@ export class Gallery {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    const first = this.cards.find((c) => !c.hidden)?.querySelector("button");
+    const first = this.cards.find((c) => !c.hidden)?.querySelector("input");
     if (event.key === "Escape" && this.box.value) {
       event.stopPropagation();
       this.box.value = "";

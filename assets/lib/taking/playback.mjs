@@ -7,7 +7,6 @@ import { plotlyAt } from "../page/plotly.mjs";
 import { Run } from "../run/run.mjs";
 import { Tape, unpackRun } from "./tape.mjs";
 
-const page = /** @type {any} */ (window);
 
 export class Playback extends Run {
   /** @param {ConstructorParameters<typeof Run>[0]} o */
@@ -77,44 +76,4 @@ export async function inlineCharts() {
   if (!packed) return;
   const stream = new Blob([bytesOf(packed)]).stream().pipeThrough(new DecompressionStream("gzip"));
   plotlyAt(URL.createObjectURL(new Blob([await new Response(stream).arrayBuffer()], { type: "text/javascript" })));
-}
-
-/** What Dash does for the controls of the page, done for the plain ones of a replay: properties are shown, choices are passed on. */
-export function standIn() {
-  /** @type {Map<string, any>} */
-  const told = new Map();
-  page.dash_clientside = {
-    /** @param {any} id @param {Record<string, any>} props */
-    set_props(id, props) {
-      const name = nameOf(id);
-      const element = document.getElementById(name);
-      if ("data-told" in props) told.set(name, props["data-told"]);
-      if (element) for (const [key, value] of Object.entries(props)) show(element, key, value);
-    },
-  };
-  /** @param {HTMLElement} control @param {string} value */
-  const chosen = (control, value) => page.dash_clientside.lookback[control.id]?.(value, told.get(control.id));
-  document.querySelector(".setup")?.setAttribute("tabindex", "0"); // nothing in it takes the focus, and it scrolls
-  addEventListener("change", (event) => {
-    const select = /** @type {any} */ (event.target);
-    if (select.matches?.(".still-select")) chosen(select, select.value);
-  });
-  addEventListener("click", (event) => {
-    const button = /** @type {any} */ (event.target).closest?.(".still-seg > button");
-    if (button) chosen(button.parentElement, button.dataset.value);
-  });
-}
-
-/** An id as Dash writes it. @param {any} id */
-const nameOf = (id) => (typeof id === "string" ? id : JSON.stringify(Object.fromEntries(Object.entries(id).sort(([a], [b]) => (a < b ? -1 : 1)))));
-
-/** @param {any} element @param {string} key @param {any} value */
-function show(element, key, value) {
-  if (key === "value" && element.matches(".still-seg, .still-radios"))
-    for (const choice of element.querySelectorAll("[data-value]")) choice.setAttribute(element.matches(".still-seg") ? "aria-pressed" : "aria-checked", String(choice.dataset.value === value));
-  else if (key === "value") element.value = value ?? "";
-  else if (key === "data" && element.matches(".still-seg")) for (const { value: name, label } of value) element.querySelector(`[data-value="${name}"]`).textContent = label;
-  else if (key === "checked" || key === "disabled") element[key] = !!value;
-  else if (key === "children") element.textContent = value;
-  else if (key.startsWith("aria-")) element.setAttribute(key, value);
 }

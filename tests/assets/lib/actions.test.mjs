@@ -36,7 +36,7 @@ function acting({ stages = [], move = () => {} } = {}) {
     opened: { scenario, relations: [{ name: "cross", path: "decoder.layer{layer}.cross", layers: 2, heads: 4 }] }, moved: { at: 0, phase: "decode", step: 0, stage: "", requests: [], stages },
     look: { ...store.world.look, relation: "cross" },
   });
-  return { actions: new Actions({ run, catalogue, repaint: () => {}, provider: "p" }), store, sent };
+  return { actions: new Actions({ run, catalogue, repaint: () => {} }), store, sent };
 }
 
 test("step and back by step or stage are one command each", async () => {

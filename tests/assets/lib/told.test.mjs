@@ -39,13 +39,6 @@ test("a person may go back to what the page told before", () => {
   assert.equal(says("translation/0"), true);
 });
 
-test("what stands for a control without an element of its own is touched in its name", () => {
-  told.tell(ID, { value: "translation/0" });
-  told.tell(ID, { value: "language_model/0" });
-  told.touch([{ id: "", dataset: {} }, { id: "", dataset: { control: ID } }]);
-  assert.equal(says("translation/0"), true);
-});
-
 test("an option lies outside its control, and belongs to it; a touch elsewhere does not", () => {
   told.tell(ID, { value: "translation/0" });
   told.tell(ID, { value: "language_model/0" });

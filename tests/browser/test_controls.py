@@ -1,0 +1,87 @@
+"""Dash's controls take the places of the browser's own: nothing moves, what was chosen holds; without them the page works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.browser.conftest import Window
+
+pytestmark = pytest.mark.browser
+
+BOX = "((r) => [r.x, r.y, r.width, r.height].map((n) => Math.round(n * 2) / 2))(e.getBoundingClientRect())"
+PARTS = ".place :is(.seg > button, .mantine-SegmentedControl-label, .still select, .mantine-Input-input)"
+BOXES = f"""() => [((e) => !e.closest('.place > *'))].flatMap((outside) => [
+  [...document.querySelectorAll('.top, .top *, .deck, .deck *, .stage :is(.slot, .view)')].filter(outside),
+  [...document.querySelectorAll('{PARTS}')],
+]).map((all, inside) => all.map((e) => (inside ? {BOX} : [{BOX}, e.tagName, e.className])))"""
+
+
+@pytest.fixture
+def dash(blank: Window) -> Callable[[], None]:
+    """The page before Dash's controls are there. Called: they come."""
+    held: list[Route] = []
+    blank.page.route("**/dash_mantine_components.v*.js", lambda route: held.append(route))
+    blank.page.goto(blank.address)
+    blank.until("document.documentElement.dataset.ready !== undefined && lookback.store.world.moved !== null")
+    blank.settled()
+
+    def come() -> None:
+        while not held:
+            blank.page.wait_for_timeout(20)
+        held.pop().continue_()
+
+    return come
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (390, 844)])
+def test_nothing_moves_when_they_come(blank: Window, dash: Callable[[], None], width: int, height: int) -> None:
+    blank.page.set_viewport_size({"width": width, "height": height})
+    blank.page.evaluate("() => document.fonts.ready")
+    blank.settled()
+    before = blank.page.evaluate(BOXES)
+    dash()
+    blank.loaded()
+    assert blank.page.evaluate(BOXES) == before
+    assert len(before[0]) > 50 and len(before[1]) == 8
+
+
+def test_what_was_chosen_before_holds_and_a_person_is_not_interrupted(blank: Window, dash: Callable[[], None]) -> None:
+    page = blank.page
+    page.get_by_label("Step size").get_by_role("button", name="stage").click()
+    page.get_by_label("Play: steps a second").select_option("5")
+    blank.until("lookback.actions.rate === 5 && lookback.actions.unit === 'stage'")
+    scenario = page.locator("[data-place=preset] select")
+    scenario.focus()
+    dash()
+    blank.until("document.querySelectorAll('.still').length === 1")
+    assert page.evaluate("() => document.activeElement.id") == "preset"
+    scenario.select_option("translation/1")
+    blank.until("lookback.actions.presetNow() === 'translation/1'")
+    page.locator("#step").focus()
+    blank.loaded()
+    expect(page.locator("#rate")).to_have_value("5/s")
+    expect(page.get_by_role("radio", name="stage")).to_be_checked()
+    assert page.locator("#preset").input_value() == page.evaluate(
+        "() => 'Translation: ' + lookback.actions.task().presets[1].name"
+    )
+    page.get_by_role("radio", name="Prefill").locator("..").click()
+    blank.until("lookback.store.world.moved.phase === 'prefill'")
+
+
+def test_the_page_works_without_dash(blank: Window) -> None:
+    page = blank.page
+    page.route("**/_dash-component-suites/**", lambda route: route.abort())
+    page.goto(blank.address)
+    blank.until("document.documentElement.dataset.ready !== undefined && lookback.store.world.moved !== null")
+    page.get_by_label("Phase").get_by_role("button", name="Prefill").click()
+    blank.until("lookback.store.world.moved.phase === 'prefill'")
+    assert page.locator("#phase [aria-pressed=true]").inner_text() == "Prefill"
+    page.get_by_role("radio", name="Decoder-only").click()
+    blank.until("lookback.store.world.opened.scenario.architecture === 'decoder_only'")
+    blank.step()
+    page.get_by_label("Scenario: an example").select_option("language_model/1")
+    blank.until("lookback.actions.presetNow() === 'language_model/1'")
+    assert len(blank.problems) == 1 and "ERR_FAILED" in blank.problems.pop()
