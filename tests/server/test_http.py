@@ -187,7 +187,6 @@ def test_a_body_that_is_no_json_is_refused(
         ("/api/read", b'{"values": [[1], [2, 3]], "scores": [0, 0], "score": "supplied"}', "values.1", "2 numbers"),
         ("/api/visibility", b'{"preset": "sliding", "n": 8, "radius": Infinity}', "radius", "Infinity"),
         ("/api/visibility", b'{"preset": "sliding", "n": 8, "radius": 1e308}', "radius", 1e308),
-        ("/api/read", b'{"score": "\\ud800"}', "score", "?"),
         ("/api/scenario/validate", b'{"requests": [' + b"1, " * 200_000 + b"1]}", "requests.0", 1),
         ("/api/scenario/validate", b'{"config": {"dropout": NaN}}', "config.dropout", "NaN"),
         ("/api/scenario/validate", b'{"training": {"learning_rate": 1e308}}', "training.learning_rate", 1e308),
@@ -207,7 +206,7 @@ def test_a_body_of_unknown_length_is_refused(client: httpx2.Client) -> None:
     assert errors(answer, 411)[0]["field"] == "Transfer-Encoding"
 
 
-@pytest.mark.parametrize("data", [None, 1, "x", [], [{}]], ids=str)
+@pytest.mark.parametrize("data", [None, 1, "x", "half a surrogate: \ud800", [], [{}]], ids=ascii)
 @pytest.mark.parametrize("path", ROUTES)
 def test_json_that_is_no_object_is_refused(client: httpx2.Client, path: str, data: Any) -> None:
     errors(client.post(path, content=json.dumps(data), headers=JSON), 422)
