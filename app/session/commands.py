@@ -21,6 +21,9 @@ class _Command(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
+Taken = Annotated[tuple[Annotated[int, Field(ge=0)] | None, ...], Field(max_length=26)]  # by request; null: the policy decides
+
+
 class Open(_Command):
     """Begin anew with this scenario: builds the model, starts a new history, then does what the log says (a shared link)."""
 
@@ -30,10 +33,14 @@ class Open(_Command):
 
 
 class Step(_Command):
-    """One step forward (a training update, the prefill, one decode iteration), or one stage inside it."""
+    """One step forward (a training update, the prefill, one decode iteration), or one stage inside it.
+
+    written: in decode, what was written there before a part of the model was exchanged; it is read in place of a decision.
+    """
 
     kind: Literal["step"] = "step"
     unit: Unit = "step"
+    written: Taken = Field(default=(), exclude_if=lambda w: not w)
 
 
 class Back(_Command):
@@ -50,11 +57,15 @@ class Go(_Command):
 
 
 class Choose(_Command):
-    """In decode: this request takes this token instead of the policy's choice. One decode step; a branch if there was one."""
+    """In decode: this request takes this token instead of the policy's choice. One decode step; a branch if there was one.
+
+    written: as in `Step`, for the other requests.
+    """
 
     kind: Literal["choose"] = "choose"
     request: Annotated[int, Field(ge=0)]
     token: Annotated[int, Field(ge=0)]
+    written: Taken = Field(default=(), exclude_if=lambda w: not w)
 
 
 class Join(_Command):
@@ -82,7 +93,8 @@ class Enter(_Command):
 class Change(_Command):
     """Replace these fields of the scenario (whole values) and run the current step again at once.
 
-    Changing architecture, config, task, weights or seed builds the model anew, as `Open` does.
+    Changing architecture, config, task, weights or seed builds the model anew, as `Open` does. Where it reads the same, the run
+    then stands where it stood (`app/session/exchanging.py`).
     """
 
     kind: Literal["change"] = "change"

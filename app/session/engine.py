@@ -6,13 +6,14 @@ cancelled command leaves the run where it stood.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, assert_never
 
 import torch
 
-from app.session import carried, given, interventions, saving, weights
+from app.session import carried, exchanging, given, interventions, saving, weights
 from app.session.analyses import analyse
 from app.session.batching import Batching
 from app.session.commands import (
@@ -197,17 +198,7 @@ class Engine(Batching):
     def _apply(self, command: Command, scenario: Scenario, watch: Sequence[Selector]) -> Iterator[Event]:
         before, place = self.scenario, self.timeline.here.place
         if any(getattr(before, f) != getattr(scenario, f) for f in REBUILD):
-            run = {name: getattr(self, name) for name in RUN}
-            self._place(scenario)
-            self.earlier = [*(e.without_run() for e in self.earlier), Earlier(before, run)]
-            if place.step and place.phase == scenario.phase == "prefill" and _same_input(before, scenario):
-                for _ in self._run(Step(), ()):  # what was read stays read: a part that is exchanged shows at once
-                    pass
-            yield from self._joined(watch)
-            yield from self.warnings()
-            moments = len(run["timeline"].moments)
-            if isinstance(command, Change) and (said := carried.left_behind(before, scenario, command.fields, moments)):
-                yield Notice("left_behind", said, {"kind": "undo"})
+            yield from self._exchange(command, scenario, watch)
             return
         place = replace(place, scenario=scenario)
         interventions.refuse_edits(place.everyone, self.schema.taps, self.widths)
@@ -222,6 +213,33 @@ class Engine(Batching):
         elif place.phase != "train":  # another text: what was written for the old one does not hold
             place = _entered(scenario, place.phase, place.updates)
         yield from self._restart(command, place, watch, again=place.phase == "train")
+
+    def _exchange(self, command: Command, scenario: Scenario, watch: Sequence[Selector]) -> Iterator[Event]:
+        """Another model, or the same one anew. Where it reads the same, the run stands where it stood: a part shows at once."""
+        before, path = self.scenario, [*self.timeline.path()][::-1]
+        run, moments = {name: getattr(self, name) for name in RUN}, len(self.timeline.moments)
+        again = exchanging.again(path, scenario)
+        self._place(scenario if again is None else scenario.model_copy(update={"phase": again.phase}))
+        try:
+            for one in () if again is None else again.commands:
+                if not self.ended:  # else where the model gives no numbers
+                    deque(self._run(one, ()), 0)
+        except (Refused, NoVisibleKey):
+            self._stand_in(run)
+            raise
+        self.standing.compare(self.timeline.here.place)
+        self.earlier = [*(e.without_run() for e in self.earlier), Earlier(before, run)]
+        yield from self._joined(watch)
+        yield from self.warnings()
+        said = "" if again is None else again.said
+        if isinstance(command, Change) and again is None:
+            said = carried.left_behind(before, scenario, command.fields, moments)
+        if said:
+            yield Notice("left_behind", said, {"kind": "undo"})
+
+    def _stand_in(self, run: dict[str, Any]) -> None:
+        for name, value in run.items():
+            setattr(self, name, value)
 
     def _undo(self, command: Undo, watch: Sequence[Selector]) -> Iterator[Event]:
         """Take back the last change on this path that was not taken back yet; then changes that left a run."""
@@ -248,8 +266,7 @@ class Engine(Batching):
         if left.run is None:
             self._place(left.scenario)
         else:
-            for name, value in left.run.items():
-                setattr(self, name, value)
+            self._stand_in(left.run)
             self.epoch += 1
         self.earlier.pop()
         yield from self._joined(watch)
@@ -292,11 +309,6 @@ class Engine(Batching):
 def _entered(scenario: Scenario, phase: Phase, updates: int) -> Place:
     """The start of a phase. Decode begins where prefill ends, so its prompt is read at once."""
     return Place(scenario, phase, updates if phase == "train" else 0, "", updates)
-
-
-def _same_input(before: Scenario, after: Scenario) -> bool:
-    """Whether the two read the same, be it with another variant or other weights."""
-    return all(getattr(before, name) == getattr(after, name) for name in ("architecture", "task", "requests"))
 
 
 def _decides_anew(before: Scenario, after: Scenario) -> bool:

@@ -25,6 +25,7 @@ class Moving(Told):
         self._dirty = False
 
     def _step(self, command: Step, watch: Sequence[Selector]) -> Iterator[Event]:
+        self._refuse_written(command.written)
         if self.scenario.phase == "train":
             yield from self._train(command, watch)
         else:
@@ -32,7 +33,18 @@ class Moving(Told):
 
     def _choose(self, command: Choose, watch: Sequence[Selector]) -> Iterator[Event]:
         self._refuse_choice(command)
+        self._refuse_written(command.written)
         yield from self._advance(command, "step", (command.request, command.token), watch)
+
+    def _refuse_written(self, written: Sequence[int | None]) -> None:
+        last, place = len(given.task_of(self.scenario).target) - 1, self.timeline.here.place
+        wrong = next((id for id in written if id is not None and id > last), None)
+        if wrong is not None:
+            message = f"token {wrong} is not in the vocabulary; allowed: 0 to {last}"
+            raise Refused.one("written", wrong, f"0 to {last}", message)
+        if written and (place.phase == "train" or self.standing.search is not None):
+            message = "Only tokens decided one by one can have been written before: not in training, and not by a beam."
+            raise Refused.one("written", list(written), "a step of decode", message)
 
     def _refuse_choice(self, command: Choose) -> None:
         place, last = self.timeline.here.place, len(given.task_of(self.scenario).target) - 1
@@ -83,7 +95,7 @@ class Moving(Told):
         else:
             chosen = place.stage == "choose"
             if not chosen:
-                place, anew = self._decide(place, override)
+                place, anew = self._decide(place, override, command.written)
             if chosen or unit == "step":
                 place, calls = self._read(place)
                 left = len(place.turns)
@@ -112,7 +124,7 @@ class Moving(Told):
         self.standing.remember(calls[-1])
         return replace(place, step=1, stage=""), calls
 
-    def _decide(self, place: Place, override: tuple[int, int] | None) -> tuple[Place, bool]:
+    def _decide(self, place: Place, override: tuple[int, int] | None, given_: Sequence[int | None]) -> tuple[Place, bool]:
         """The place where the next tokens are chosen, and whether rows changed places (in a beam)."""
         reading, search = self.standing.reading, self.standing.search
         assert reading is not None and reading.logits is not None
@@ -122,7 +134,7 @@ class Moving(Told):
         if search is not None:
             anew = self.standing.branch()
             return replace(chosen, written=search.written), anew
-        written = decide(reading, place.written or tuple(Written() for _ in reading.prompts), override)
+        written = decide(reading, place.written or tuple(Written() for _ in reading.prompts), override, given_)
         reading.decided(written, place.decided + 1)
         return replace(chosen, written=written), False
 

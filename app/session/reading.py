@@ -269,8 +269,11 @@ def full(scenario: Scenario, b: int, count: int) -> Ending:
     return "limit" if count >= scenario.policy.limit or rows > given.spec_of(scenario).capabilities.largest_rows else ""
 
 
-def decide(reading: Reading, written: tuple[Written, ...], override: tuple[int, int] | None = None) -> tuple[Written, ...]:
-    """One decision for each request that goes on: the policy's, or the one that a person chose (`override`: request, id).
+def decide(
+    reading: Reading, written: tuple[Written, ...], override: tuple[int, int] | None = None, before: Sequence[int | None] = ()
+) -> tuple[Written, ...]:
+    """One decision for each request that goes on: the policy's, the one that a person chose (`override`: request, id), or, by
+    request, the one that was written `before` a part was exchanged.
 
     A request ends by <eos>, by the policy's limit, or when the architecture can hold no further row.
     """
@@ -282,8 +285,8 @@ def decide(reading: Reading, written: tuple[Written, ...], override: tuple[int, 
             continue
         assert reading.logits is not None
         own = override is not None and override[0] == b
-        taken = policy.choose(reading.logits[at], scenario.policy, scenario.seed, len(one.ids), b)
-        id = override[1] if own and override else taken
+        known = override[1] if own and override else before[b] if b < len(before) else None
+        id = policy.choose(reading.logits[at], scenario.policy, scenario.seed, len(one.ids), b) if known is None else known
         finished: Ending = "eos" if id == EOS else full(scenario, b, len(one.ids) + 1)
         out.append(
             replace(
