@@ -5,11 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from app.session import inputs, pieces
-from app.session.scenario import Scenario, SpecialToken, Word
+from app.session import given, inputs, pieces
+from app.session.scenario import Scenario, SpecialToken, Word, defaults, parse
 from models import Spec
 from models.catalogue import architectures, tasks
 from models.tasks import Features, words_of
+
+
+def changed(scenario: Scenario, fields: dict[str, Any]) -> Scenario:
+    """The scenario with these fields replaced. Another architecture or task keeps the requests if it can read them, else it
+    brings its own example. Raises `Refused`."""
+    now = scenario.model_dump(mode="json")
+    architecture, task = (fields.get(name, now[name]) for name in ("architecture", "task"))
+    if "requests" in fields:  # what was drawn of another input says nothing of this one
+        fields = {"draws": [], **fields}
+    if (architecture, task) == (now["architecture"], now["task"]):
+        return _with_masks(scenario, parse({**now, "masks": [], **fields})) if "masks" not in fields else parse({**now, **fields})
+    if not isinstance(architecture, str) or architecture not in architectures():
+        return parse({**now, **fields})
+    task = task if "task" in fields or task in architectures()[architecture].tasks else None
+    fresh = defaults(architecture, task)
+    keeps = ("weights", "seed", "training", "policy", *(["phase"] if now["phase"] in given.phases_of(fresh) else []))
+    kept = {k: now[k] for k in keeps}
+    return parse({**fresh.model_dump(mode="json"), **kept, **requests(scenario, fresh), **fields})
+
+
+def _with_masks(before: Scenario, after: Scenario) -> Scenario:
+    """With the masks of before, which follow a text that became shorter."""
+    masks = given.fitting(after.model_copy(update={"masks": before.masks})).masks
+    return parse({**after.model_dump(mode="json"), "masks": [m.model_dump(mode="json") for m in masks]}) if masks else after
 
 
 def requests(before: Scenario, after: Scenario) -> dict[str, Any]:

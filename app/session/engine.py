@@ -45,12 +45,11 @@ from app.session.lineage import BUILD, Learner, Snapshots
 from app.session.log import commands_of
 from app.session.probe import probe
 from app.session.reading import within_limit
-from app.session.scenario import Scenario, defaults, parse
+from app.session.scenario import Scenario, parse
 from app.session.standing import stand
 from app.session.taking_back import Earlier, undone
 from app.session.timeline import Place, Timeline
 from models import Phase
-from models.catalogue import architectures
 from models.parts.visibility import NoVisibleKey
 
 REBUILD = ("architecture", "config", "task", "weights", "seed")
@@ -167,7 +166,7 @@ class Engine(Batching):
         if command.phase not in phases:
             allowed = ", ".join(phases)
             raise Refused.one("phase", command.phase, allowed, f"{spec.name} has no phase {command.phase!r}; allowed: {allowed}")
-        scenario = self.scenario.model_copy(update={"phase": command.phase})
+        scenario = given.fitting(self.scenario.model_copy(update={"phase": command.phase}))
         yield from self._restart(command, _entered(scenario, command.phase, here.place.updates), watch)
 
     # ---- changing the scenario
@@ -177,23 +176,7 @@ class Engine(Batching):
             message = "The phase is entered, not changed: send enter."
             raise Refused.one("fields.phase", command.fields["phase"], "the command enter", message)
         command = command.model_copy(update={"fields": interventions.named_donors(command.fields, self.timeline)})
-        yield from self._apply(command, self._changed(command.fields), watch)
-
-    def _changed(self, fields: dict[str, Any]) -> Scenario:
-        """The scenario with these fields replaced. Another architecture or task keeps the requests if it can read them, else it
-        brings its own example."""
-        now = self.scenario.model_dump(mode="json")
-        architecture, task = (fields.get(name, now[name]) for name in ("architecture", "task"))
-        same = (architecture, task) == (now["architecture"], now["task"])
-        if "requests" in fields:  # what was drawn of another input says nothing of this one
-            fields = {"draws": [], **fields}
-        if same or not isinstance(architecture, str) or architecture not in architectures():
-            return parse({**now, **fields})
-        task = task if "task" in fields or task in architectures()[architecture].tasks else None
-        fresh = defaults(architecture, task)
-        keeps = ("weights", "seed", "training", "policy", *(["phase"] if now["phase"] in given.phases_of(fresh) else []))
-        kept = {k: now[k] for k in keeps}
-        return parse({**fresh.model_dump(mode="json"), **kept, **carried.requests(self.scenario, fresh), **fields})
+        yield from self._apply(command, carried.changed(self.scenario, command.fields), watch)
 
     def _apply(self, command: Command, scenario: Scenario, watch: Sequence[Selector]) -> Iterator[Event]:
         before, place = self.scenario, self.timeline.here.place

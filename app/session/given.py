@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from app.session import mask_sizes
 from app.session.events import Problem, Refused
 from app.session.keyed import generator, number
 from app.session.problems import shorten
@@ -41,6 +42,12 @@ def _config(architecture: str, fields: tuple[tuple[str, Any], ...]) -> Any:
 
 def layers_of(scenario: Scenario) -> int:
     return spec_of(scenario).layers(config_of(scenario))
+
+
+def fitting(scenario: Scenario) -> Scenario:
+    """The same with its masks within the rows of its text."""
+    masks = mask_sizes.fitted(scenario.masks, scenario, spec_of(scenario), config_of(scenario))
+    return scenario if masks == scenario.masks else scenario.model_copy(update={"masks": masks})
 
 
 def tokens(given: Iterable[str | SpecialToken]) -> tuple[Token, ...]:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from app.session import inputs
+from app.session import inputs, mask_sizes
 from app.session.events import Problem, Refused
 from app.session.methods import MAX_TOKENS, Policy, Training, Value
 from app.session.problems import refused, shorten
@@ -198,6 +198,7 @@ def _conflicts(scenario: Scenario) -> Iterator[Problem]:
     if config is not None:
         yield from size_problems(scenario, spec, config)
         yield from inputs.draw_problems(scenario, spec, config)
+        yield from mask_sizes.problems(scenario, spec, config)
     yield from _beam_problems(scenario)
     yield from _feeding_problems(scenario)
     layers = None if config is None else spec.layers(config)

@@ -108,6 +108,7 @@ def test_an_example_of_another_task_brings_its_architecture(window: Window) -> N
     window.page.get_by_role("textbox", name="Scenario: an example to begin from").click()
     window.page.get_by_role("option", name="A bad report").click()
     window.until("lookback.store.world.opened.scenario.task === 'language_model'")
+    window.until("lookback.store.world.moved.requests[0].target[1]?.token === 'the'")
     assert window.tokens()[:4] == ["<bos>", "the", "report", "was"]
 
 

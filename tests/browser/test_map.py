@@ -215,6 +215,29 @@ def _fingers(context: BrowserContext, window: Window) -> Callable[[list[tuple[fl
     return touch
 
 
+def test_what_a_window_or_a_prefix_cannot_be_is_said_and_stays_in_its_field(blank: Window) -> None:
+    scenario = {"architecture": "unified", "task": "one_stream", "weights": "random", "phase": "prefill"}
+    window = blank.open(f"/#s={link.pack({'v': 1, 'scenario': scenario, 'log': [], 'view': {}})}")
+    window.step(1)
+    page = window.page
+    page.keyboard.press("m")
+    field, program = page.get_by_label("Parameter of the mask program"), page.get_by_label("Mask program", exact=True)
+    for name, wrong, right, said in (("prefix", "40", "3", "prefix P"), ("sliding", "0", "2", "radius r")):
+        program.select_option(name)
+        window.until(f"lookback.store.world.opened.scenario.masks[0]?.program === '{name}'")
+        kept = masks(window)
+        field.fill(wrong)
+        field.press("Enter")
+        window.until("lookback.store.world.refused?.length")
+        assert f"{said} (masks.0.parameter) was given {wrong}; allowed: a whole number from" in window.said()
+        assert field.input_value() == wrong and field.get_attribute("aria-invalid") == "true" and masks(window) == kept
+        field.fill(right)
+        field.press("Enter")
+        window.until(f"lookback.store.world.opened.scenario.masks[0].parameter === {right}")
+        window.settled()
+        assert field.get_attribute("aria-invalid") is None
+
+
 def test_the_edge_of_the_source_is_dragged_and_makes_a_prefix(blank: Window) -> None:
     sentence = ["the", "black", "cat", "sleeps", "→"]
     scenario = {"architecture": "unified", "task": "one_stream", "weights": "random", "requests": [{"target": sentence}]}

@@ -30,7 +30,7 @@ def measured(
 
 @pytest.mark.parametrize("architecture", ["longformer", "sliding_window"])
 @pytest.mark.parametrize(
-    "mask", [{}, {"parameter": 0}, {"parameter": 3, "every": 4, "global_rows": [0, 30]}, {"parameter": 2, "every": 99}]
+    "mask", [{}, {"parameter": 1}, {"parameter": 3, "every": 4, "global_rows": [0, 30]}, {"parameter": 2, "every": 39}]
 )
 def test_the_band_is_what_the_run_computed(architecture: str, mask: dict[str, Any]) -> None:
     masks = [{"relation": "source_self", "program": "sliding", **mask}] if mask else []

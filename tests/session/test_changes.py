@@ -8,6 +8,7 @@ import torch
 
 from app.session.commands import (
     Change,
+    Enter,
     Selector,
     Step,
 )
@@ -149,3 +150,17 @@ def test_an_edit_at_a_tap_is_carried_out_recorded_and_can_be_switched_off() -> N
     assert engine.digest() != plain.digest()
     do(engine, Change(fields={"edits": [{**zeroed, "enabled": False}]}))
     torch.testing.assert_close(engine.standing.reading.logits, plain.standing.reading.logits)  # type: ignore[union-attr]
+
+
+def test_a_prefix_and_a_distance_follow_a_text_that_becomes_shorter() -> None:
+    text, one = {"target": ["the", "cat", "sees", "a", "dog"]}, {"target": ["the"]}
+    engine = opened("decoder_only", requests=[text], phase="prefill")
+    do(engine, masks({"relation": "target_self", "program": "prefix", "parameter": 6, "every": 5}))
+    with pytest.raises(Refused, match=r"prefix P \(masks.0.parameter\) was given 7; allowed: a whole number from 0 to 6"):
+        do(engine, masks({"relation": "target_self", "program": "prefix", "parameter": 7}))
+    do(engine, Change(fields={"requests": [one]}))
+    assert (engine.scenario.masks[0].parameter, engine.scenario.masks[0].every) == (2, 1)
+    do(engine, Enter(phase="decode"))
+    do(engine, masks({"relation": "target_self", "program": "prefix", "parameter": 20}))
+    do(engine, Enter(phase="prefill"))
+    assert engine.scenario.masks[0].parameter == 2, "nothing is written there"

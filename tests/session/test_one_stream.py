@@ -52,7 +52,7 @@ def test_what_leaks(mask: dict[str, Any] | None, status: str) -> None:
         ({"program": "causal"}, "pass"),
         ({"program": "full"}, "fail"),
         ({"program": "prefix", "parameter": 0}, "pass"),
-        ({"program": "prefix", "parameter": 500}, "fail"),
+        ({"program": "prefix", "parameter": 200}, "fail"),
     ],
 )
 def test_training_says_where_a_label_is_in_sight(mask: dict[str, Any] | None, status: str) -> None:

@@ -28,6 +28,7 @@ def test_every_architecture_has_a_default_scenario_that_stays_the_same_when_pars
 
 CELL = {"query": 0, "key": 0, "visible": True}
 MASK = {"relation": "cross", "program": "full"}
+CAUSAL = {"relation": "target_self", "program": "causal"}
 ALONE = {"architecture": "decoder_only", "task": "language_model"}
 EDIT = {"path": "logits", "action": "set", "value": 1.0}
 
@@ -104,6 +105,19 @@ EDIT = {"path": "logits", "action": "set", "value": 1.0}
         ([], "scenario", "an object"),
         (None, "scenario", "an object"),
         ("decode", "scenario", "an object"),
+        (
+            {"phase": "prefill", "masks": [{**CAUSAL, "program": "prefix", "parameter": 2}]},
+            "masks.0.parameter",
+            "from 0 to 1, the",
+        ),
+        (
+            {"masks": [{**CAUSAL, "program": "prefix", "parameter": 34}]},
+            "masks.0.parameter",
+            "was given 34; allowed: a whole number",
+        ),
+        ({"masks": [{**CAUSAL, "program": "sliding"}]}, "masks.0.parameter", "radius r (masks.0.parameter) was given 0"),
+        ({"masks": [{**CAUSAL, "program": "causal_sliding"}]}, "masks.0.parameter", "a window of 0 would be the row alone"),
+        ({"masks": [{**CAUSAL, "every": 40}]}, "masks.0.every", "from 1 to 32: the rows that the text may have"),
     ],
 )
 def test_what_is_wrong_is_named_with_what_was_given_and_what_is_allowed(data: Any, field: str, words: str) -> None:

@@ -56,7 +56,7 @@ export function drawMaskbar(element, panel, world, context, seen) {
   const mask = at.info.masks[at.layer];
   /** @param {any} command */
   const send = (command) => command && context.send(command);
-  drawProgram(controls, mask, (edit) => send(change(world, edit, true)));
+  drawProgram(controls, world, mask, (edit) => send(change(world, edit, true)));
   for (const button of controls.querySelectorAll("[data-scope]")) {
     set(button, "aria-pressed", String(button.dataset.scope === world.look.scope));
     button.onclick = () => context.look({ scope: button.dataset.scope });
@@ -78,18 +78,20 @@ function open(panel, more, seen) {
   of(panel, "rows").lastElementChild.focus();
 }
 
-/** @param {HTMLElement} controls @param {Mask} mask @param {(edit: (mask: Mask) => Mask) => void} apply */
-function drawProgram(controls, mask, apply) {
+/** @param {HTMLElement} controls @param {World} world @param {Mask} mask @param {(edit: (mask: Mask) => Mask) => void} apply */
+function drawProgram(controls, world, mask, apply) {
+  const told = (/** @type {string} */ name) => !!world.refused?.some((/** @type {any} */ p) => p.field.startsWith("masks.") && p.field.endsWith(`.${name}`));
+  const keys = read.rows(world, read.relation(world)?.info.key ?? "t").length;
   const program = programs().find((p) => p.id === mask.program);
   const select = of(controls, "program");
   if (document.activeElement !== select) set(select, "value", mask.program);
   set(select, "title", program?.why);
-  select.onchange = () => apply((m) => ({ ...m, program: select.value, parameter: starting(select.value, m) }));
+  select.onchange = () => apply((m) => ({ ...m, program: select.value, parameter: starting(select.value, m, keys) }));
   const [parameter, every, global] = ["parameter", "every", "global"].map((name) => of(controls, name));
   hide(parameter, !program?.letter);
   text(parameter.firstElementChild, program?.letter ? `${program.letter} =` : "");
-  number(parameter.lastElementChild, mask.parameter, program?.letter === "n" ? 1 : 0, (value) => apply((m) => ({ ...m, parameter: value })));
-  number(every.lastElementChild, mask.every ?? 1, 1, (value) => apply((m) => ({ ...m, every: value })));
+  number(parameter.lastElementChild, mask.parameter, told("parameter"), (value) => apply((m) => ({ ...m, parameter: value })));
+  number(every.lastElementChild, mask.every ?? 1, told("every"), (value) => apply((m) => ({ ...m, every: value })));
   const rows = global.lastElementChild;
   if (document.activeElement !== rows) set(rows, "value", (mask.global_rows ?? []).join(", "));
   rows.onchange = () => {
@@ -100,13 +102,14 @@ function drawProgram(controls, mask, apply) {
   };
 }
 
-/** @param {any} input @param {number} value @param {number} least @param {(value: number) => void} apply */
-function number(input, value, least, apply) {
-  if (document.activeElement !== input) set(input, "value", String(value));
+/** A number as it was typed goes to the server, which knows the text; what it refuses stays in its field, and the sentence says why.
+ * @param {any} input @param {number} value @param {boolean} wrong @param {(value: number) => void} apply */
+function number(input, value, wrong, apply) {
+  set(input, "aria-invalid", wrong ? "true" : null);
+  if (document.activeElement !== input && !wrong) set(input, "value", String(value));
   input.onchange = () => {
-    const given = Math.max(least, Math.min(LARGEST, Math.round(Number(input.value) || 0)));
-    input.value = String(given);
-    apply(given);
+    if (input.value === "") input.value = String(value);
+    else apply(Number(input.value));
   };
 }
 
@@ -134,9 +137,10 @@ function drawPanel(panel, more, world, mask, send) {
   };
 }
 
-/** A parameter to begin with, where the program before had none.
- * @param {string} program @param {Mask} mask */
-function starting(program, mask) {
+/** A parameter to begin with, where the program before had none; a prefix ends with the text.
+ * @param {string} program @param {Mask} mask @param {number} keys */
+function starting(program, mask, keys) {
   const letter = programs().find((p) => p.id === program)?.letter;
-  return letter ? mask.parameter || (letter === "n" ? 4 : 2) : 0;
+  const begins = letter ? mask.parameter || (letter === "n" ? 4 : 2) : 0;
+  return letter === "P" ? Math.min(begins, keys) : begins;
 }
