@@ -197,18 +197,18 @@ export class Actions {
 
   /** The example before or after the one that is shown, of the same task. @param {number} by */
   nextExample(by) {
-    const { scenario } = this;
-    const count = this.catalogue.tasks.find((/** @type {any} */ t) => t.id === scenario.task)?.presets.length ?? 0;
+    const task = this.task();
+    const count = task?.presets.length ?? 0;
     const now = this.presetNow();
     const at = now ? Number(now.split("/")[1]) : by > 0 ? -1 : 0;
-    if (count) return this.preset(`${scenario.task}/${(at + by + count) % count}`);
+    if (count) return this.preset(`${task.id}/${(at + by + count) % count}`);
   }
 
   /** A task's example, "task/number": with the task's own architecture if this one does not have it.
    * @param {string | null} name */
   preset(name) {
     const [id, number] = (name ?? "").split("/");
-    const task = this.catalogue.tasks.find((/** @type {any} */ t) => t.id === id);
+    const task = this.task(id);
     const preset = task?.presets[Number(number)];
     if (!preset || name === this.presetNow()) return;
     const request = Object.fromEntries(["source", "features", "target"].flatMap((name) => (preset[name] ? [[name, preset[name]]] : [])));
@@ -228,15 +228,15 @@ export class Actions {
     return { config: shipped[0].config };
   }
 
-  /** The task that is set, as the catalogue has it. @returns {any} */
-  task() {
-    return this.catalogue.tasks.find((/** @type {any} */ t) => t.id === this.scenario.task);
+  /** A task, as the catalogue has it: the one that is set. @returns {any} */
+  task(id = this.scenario?.task) {
+    return this.catalogue.tasks.find((/** @type {any} */ t) => t.id === id);
   }
 
   /** The example that the requests are, or null when a person wrote them. */
   presetNow() {
     const { scenario } = this;
-    const task = this.catalogue.tasks.find((/** @type {any} */ t) => t.id === scenario?.task);
+    const task = this.task();
     const [only, ...more] = scenario?.requests ?? [];
     const said = (/** @type {any} */ r) => JSON.stringify([r?.source ?? null, r?.target, r?.features ?? null]);
     const text = said(only);
@@ -247,7 +247,7 @@ export class Actions {
   /** What to look at in the example that the requests are. @returns {string} */
   presetNote() {
     const [id, number] = (this.presetNow() ?? "").split("/");
-    return this.catalogue.tasks.find((/** @type {any} */ t) => t.id === id)?.presets[Number(number)].note ?? "";
+    return this.task(id)?.presets[Number(number)].note ?? "";
   }
 
   /** @param {any[]} requests */

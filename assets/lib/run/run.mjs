@@ -1,6 +1,7 @@
 // @ts-check
 /** One page's run: its session, its connection, its link in the address, and every command that leaves this page. */
 
+import { claim } from "./claim.mjs";
 import { commands } from "./commands.mjs";
 import { heard } from "./heard.mjs";
 import { msg, named } from "../language.mjs";
@@ -167,9 +168,14 @@ export class Run {
       this.look(taken(content.view));
       return true;
     } catch (error) {
-      this.refuse([{ field: "link", given: "", allowed: msg`a link made by Lookback`, message: String(/** @type {any} */ (error).message) }]);
+      this.unreadable(/** @type {any} */ (error));
       return this.unfollow();
     }
+  }
+
+  /** @param {Error} error of a link */
+  unreadable({ message }) {
+    this.refuse([{ field: "link", given: "", allowed: msg`a link made by Lookback`, message }]);
   }
 
   /** The address again says what is shown. @returns {false} */
@@ -196,7 +202,7 @@ export class Run {
       await unpack(location.hash);
       return this.leaveFor("");
     } catch (error) {
-      this.refuse([{ field: "link", given: "", allowed: msg`a link made by Lookback`, message: String(/** @type {any} */ (error).message) }]);
+      this.unreadable(/** @type {any} */ (error));
     }
     this.unfollow();
   }
@@ -298,23 +304,3 @@ export class Run {
     passing.setItem(LINK, link);
   }
 }
-
-/** This tab's hold on a session, so that a duplicated tab (which copies the storage) begins its own. Empty when another tab has it.
- * @param {string} session @returns {Promise<string>} */
-async function claim(session) {
-  if (!session || !navigator.locks) return session;
-  for (let attempt = 0; attempt < 5; attempt++) {
-    if (await held(session)) return session;
-    await new Promise((resolve) => setTimeout(resolve, 60)); // a page that reloads lets go a moment later
-  }
-  return "";
-}
-
-/** @param {string} session @returns {Promise<boolean>} */
-const held = (session) =>
-  new Promise((resolve) => {
-    navigator.locks.request(`lookback-${session}`, { ifAvailable: true }, (lock) => {
-      resolve(!!lock);
-      return lock ? new Promise(() => {}) : undefined;
-    });
-  });
