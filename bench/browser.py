@@ -117,6 +117,12 @@ def begin(page: Page, scenario: Scenario) -> None:
     until(page, "lookback.registry.watched === lookback.store.inForce.join()")
 
 
+def all_heads(page: Page, count: int) -> None:
+    """Show a map for each head, which a run that may become long shows when asked."""
+    page.locator("#view-map [data-part=side] button").last.click()
+    until(page, f"[...document.querySelectorAll('.mini canvas')].filter((c) => c.checkVisibility()).length === {count}")
+
+
 @cache
 def plain_watch(architecture: str = "decoder_only") -> tuple[Selector, ...]:
     """What the page watches in decode with all its views open, as it says itself. Needs the server."""

@@ -70,9 +70,12 @@ def measure(sizes: tuple[int, ...] = (16, 64), rounds: int = ROUNDS) -> list[Lin
 def _lookback(chromium: Browser) -> Variant:
     page = browser.open_lookback(chromium)
     page.evaluate(browser.WATCH_LOOKBACK)
-    return Variant(
-        page, lambda rows: browser.begin(page, scenario(rows)), "lookback.store.world.moved.requests[0].decision_row + 1"
-    )
+
+    def reset(rows: int) -> None:
+        browser.begin(page, scenario(rows))
+        browser.all_heads(page, 8)
+
+    return Variant(page, reset, "lookback.store.world.moved.requests[0].decision_row + 1")
 
 
 def _bare(chromium: Browser) -> Variant:

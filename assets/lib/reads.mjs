@@ -245,8 +245,9 @@ function findTaps(all, info, base, wide) {
   };
 }
 
-/** Above so many rows a run is long: views ask for what is near, and again when the run moves on. */
-const LONG = 64;
+/** Above so many rows a run is long: views ask for what is near, and again when the run moves on by so many. */
+const LONG = 128;
+const NEAR = 64;
 
 /** @param {World} world */
 export const long = (world) => rows(world, "t").length > LONG || rows(world, "s").length > LONG;
@@ -254,8 +255,8 @@ export const long = (world) => rows(world, "t").length > LONG || rows(world, "s"
 /** Of a long run, the query rows near the one that the page looks at: enough for what follows it, without asking at each step.
  * @param {World} world @param {any} info @returns {{span?: Record<string, [number, number]>}} */
 function near(world, info) {
-  const first = Math.max(0, Math.floor(focus(world).row / LONG) - 1) * LONG;
-  return long(world) ? { span: { [info.query]: [first, first + 3 * LONG] } } : {};
+  const first = Math.max(0, Math.floor(focus(world).row / NEAR) - 1) * NEAR;
+  return long(world) ? { span: { [info.query]: [first, first + 3 * NEAR] } } : {};
 }
 
 /** Weights and scores of the selected relation, layer, head and request, in full precision (of a long run, scores of the rows near by).

@@ -5,8 +5,8 @@ import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { drawGold, gold, goldCell } from "../lib/map/gold.mjs";
 import { drawMaskbar, maskbar, maskPanel } from "../lib/map/maskbar.mjs";
-import { edited, fillTable, mapTable, readout, reserve } from "../lib/map/maps.mjs";
-import { drawMinis, thumbBin } from "../lib/map/minis.mjs";
+import { edited, fillTable, mapTable, readout } from "../lib/map/maps.mjs";
+import { drawMinis, squareSizes } from "../lib/map/minis.mjs";
 import { Overview } from "../lib/draw/overview.mjs";
 import { Pane } from "../lib/map/pane.mjs";
 import { treeShown } from "../lib/next/beams.mjs";
@@ -43,7 +43,7 @@ export default {
     const at = read.relation(world);
     if (!at) return [];
     const all = read.tapsOf(world, at.info, at.layer).weights.replace(read.scope(at.info, at.layer), at.info.path.replace("{layer}", "*"));
-    const bin = binOf(world);
+    const bin = squareSizes(world).sent;
     const [weights, scores] = read.readSelectors(world);
     const { span, ...whole } = scores;
     const partner = pair(world)?.find((r) => r !== read.request(world));
@@ -159,12 +159,6 @@ export function pair(world) {
 function modeOf(world, stage) {
   if (stage.heads) return "plain";
   return pair(world) ? "pair" : isLarge(world) ? "large" : "plain";
-}
-
-/** How many rows and keys a square of the small multiples stands for. @param {World} world */
-function binOf(world) {
-  const at = read.relation(world);
-  return at ? thumbBin(reserve(read.rows(world, at.info.query).length), reserve(read.rows(world, at.info.key).length)) : 1;
 }
 
 /** The numbers that a map shows. @param {World} world @param {number} [first] of its selectors */
@@ -285,7 +279,7 @@ function drawSide(stage, world, context, mode, redraw) {
   hide(stage.part("hops"), read.relation(world)?.info.query !== "r");
   hide(stage.overview.element, mode !== "large");
   stage.overview.forget();
-  if (mode === "plain") drawMinis(stage.part("minis"), world, context, world.values("map", 2), binOf(world), weightScale(world, stage.fitted));
+  if (mode === "plain") drawMinis(stage.part("minis"), world, context, world.values("map", 2), weightScale(world, stage.fitted));
 }
 
 /** An entry of the legend that is there where its form is. @param {Stage} stage @param {string} name @param {boolean} there */

@@ -5,7 +5,7 @@ import { place } from "../canvas.mjs";
 import { binFor } from "../draw/bins.mjs";
 import { h, list, set } from "../dom.mjs";
 import { msg } from "../language.mjs";
-import { cellState } from "./maps.mjs";
+import { cellState, reserve } from "./maps.mjs";
 import { within } from "../draw/pan.mjs";
 import * as read from "../reads.mjs";
 import { ground, thumb } from "../draw/thumbs.mjs";
@@ -14,14 +14,39 @@ import { ground, thumb } from "../draw/thumbs.mjs";
 
 /** How many squares a picture has on a side, at most: more cannot be told apart. */
 const MOST = 65;
+/** Up to so many rows or keys the server sends every number, and the page looks for the largest of each square. */
+const WHOLE = 129;
 
-/** How many rows and keys one square of a picture stands for: the server sends the largest of each.
- * @param {number} rows @param {number} keys */
-export const thumbBin = (rows, keys) => binFor(Math.max(rows, keys), MOST);
+/** How many rows and keys a square of the pictures stands for, and how many of them the server is to send the largest of. A run that grows past the
+ * size of a square is not sent anew: its next step would take twice the time.
+ * @param {World} world */
+export function squareSizes(world) {
+  const at = read.relation(world);
+  const most = at ? Math.max(reserve(read.rows(world, at.info.query).length), reserve(read.rows(world, at.info.key).length)) : 1;
+  const shown = binFor(most, MOST);
+  return { shown, sent: most <= WHOLE ? 1 : shown };
+}
 
-/** @param {HTMLElement} element @param {World} world @param {Context} context @param {Known[]} values weights of all layers @param {number} bin
+/** The largest known number of each square. Pure.
+ * @param {(row: number, key: number) => number} value of a cell, or of a square that was sent @param {number} side how many of these a square has
+ * @returns {(row: number, key: number) => number} */
+export function squares(value, side) {
+  if (side === 1) return value;
+  return (row, key) => {
+    let most = NaN;
+    for (let r = row * side; r < (row + 1) * side; r++) {
+      for (let k = key * side; k < (key + 1) * side; k++) {
+        const v = value(r, k);
+        if (!(v <= most) && v === v) most = v;
+      }
+    }
+    return most;
+  };
+}
+
+/** @param {HTMLElement} element @param {World} world @param {Context} context @param {Known[]} values weights of all layers
  * @param {import("./pane.mjs").Showing["scale"]} scale of weights */
-export function drawMinis(element, world, context, values, bin, scale) {
+export function drawMinis(element, world, context, values, scale) {
   const at = read.relation(world);
   if (!at) return;
   const { layers, heads } = at.info;
@@ -35,6 +60,7 @@ export function drawMinis(element, world, context, values, bin, scale) {
   const request = read.request(world);
   const plain = scale.max === 1 && !scale.decades;
   // The mask is that of a layer: asked for once, not by each head. Whether a number is there is left to the numbers.
+  const { shown: bin, sent } = squareSizes(world);
   const grounds = Array.from({ length: layers }, (_, layer) => layerGround(world, at.info, layer, bin));
   if (element.dataset.at !== `${at.layer} ${at.head}`) queueMicrotask(() => inSight(element, `${at.layer} ${at.head}`));
   list(element, (at.info.query === "r" ? single() : places(layers, heads)), (_, i) => `${i} ${heads}`, (o) => ("name" in o ? h("span", { class: o.head ? "head" : null }, o.name) : h("button", { class: "mini", type: "button" }, h("canvas", { "aria-hidden": "true" }))), (button, o) => {
@@ -42,7 +68,8 @@ export function drawMinis(element, world, context, values, bin, scale) {
     set(button, "aria-pressed", String(o.layer === at.layer && o.head === at.head));
     set(button, "aria-label", msg`Layer ${o.layer + 1} head ${o.head + 1}`);
     button.onclick = () => context.look({ relation: at.info.name, layer: o.layer, head: o.head, path: null, op: null });
-    const value = read.told(world, at.info, o.layer, read.cells(found.get(read.tapsOf(world, at.info, o.layer).weights), request, o.head), bin);
+    const known = read.told(world, at.info, o.layer, read.cells(found.get(read.tapsOf(world, at.info, o.layer).weights), request, o.head), sent);
+    const value = squares(known, bin / sent);
     thumb(button.firstElementChild, grounds[o.layer], plain ? value : (r, c) => place(value(r, c), scale));
   });
 }
