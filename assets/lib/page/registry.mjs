@@ -15,9 +15,9 @@ import { long } from "../reads.mjs";
  */
 
 const MOST_SELECTORS = 64;
-/** The slots of what a step is about: who read whom. They are painted in the first frame after it and nothing else is, so that the first frame is
- * short; all that stands beside them follows in the next frame. */
-const FIRST = new Set(["sentence", "read", "map"]);
+/** What is painted in the first frame after a step, alone, so that this frame is short: the maps; where there are none, who read whom and what is said
+ * of it. All else follows in the next frame. */
+const FIRST = ["map", "read sentence"].map((slots) => new Set(slots.split(" ")));
 /** How long a new epoch may keep the page from painting, ms. */
 const PATIENCE = 100;
 
@@ -182,9 +182,9 @@ export class Registry {
     if (this.asks) this.plan();
     if (this.held()) return this.ask();
     const due = this.placed.filter((p) => p.shown && p.dirty);
-    const first = whole ? [] : due.filter((p) => FIRST.has(p.view.slot));
-    this.owed = first.length > 0 && first.length < due.length;
-    this.paint(this.owed ? first : due);
+    const now = whole ? due : first(due);
+    this.owed = now.length < due.length;
+    this.paint(now);
     if (this.owed) return this.ask();
     const drawn = this.store.drawn.splice(0);
     if (drawn.length) this.drawn(Math.max(...drawn));
@@ -256,6 +256,11 @@ export class Registry {
     );
     p.reads = new Set(["opened"]);
   }
+}
+
+/** @param {Placed[]} due @returns {Placed[]} what does not wait for the next frame */
+function first(due) {
+  return FIRST.map((slots) => due.filter((p) => slots.has(p.view.slot))).find((now) => now.length) ?? due;
 }
 
 /** The world, noting which of its parts are read.

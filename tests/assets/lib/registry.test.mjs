@@ -65,22 +65,28 @@ test("pictures are painted when every view has changed its part of the page", (t
   assert.equal(told.mock.callCount(), 1);
 });
 
-test("what a step is about is painted in the first frame, what stands beside it in the next, also while steps follow each other", () => {
+test("the maps of a step are painted in the first frame, all else in the next, also while steps follow each other", () => {
   const order = [];
   const one = (id, slot) => view(id, { slot, draw: (_, world) => (world.moved, order.push(id)) });
-  const { store, frame: next } = page(one("map", "map"), one("inspector", "inspector"));
+  const { store, frame: next } = page(one("inspector", "inspector"), one("says", "sentence"), one("map", "map"));
+  const painted = () => (next(), order.splice(0).join(" "));
+  painted();
+  const busy = Array.from({ length: 3 }, () => (moveTo(store, "decode"), painted()));
+  assert.deepEqual(busy, ["map", "inspector says map", "map"], "nothing waits for more than one frame");
+  assert.equal(painted(), "inspector says");
+});
+
+test("where there is no map, who read whom and what is said of it comes first", () => {
+  const order = [];
+  const one = (id, slot) => view(id, { slot, draw: (_, world) => (world.moved, order.push(id)) });
+  const { store, frame: next } = page(one("inspector", "inspector"), one("says", "sentence"), one("reads", "read"));
   next();
   order.length = 0;
   moveTo(store, "decode");
   next();
-  assert.deepEqual(order, ["map"]);
-  moveTo(store, "decode");
+  assert.deepEqual(order, ["says", "reads"]);
   next();
-  assert.deepEqual(order, ["map", "map", "inspector"], "nothing waits for more than one frame");
-  store.set({ moved: { phase: "decode" } });
-  next();
-  next();
-  assert.deepEqual(order.slice(3), ["map", "inspector"]);
+  assert.deepEqual(order, ["says", "reads", "inspector"]);
 });
 
 test("views of another phase are hidden, neither drawn nor watched", () => {
@@ -129,6 +135,7 @@ test("an error in one view stays in its place, and can be tried again", (t) => {
   const bad = view("bad", { draw: (_, world) => { world.checked; if (broken) throw new Error("no rows"); bad.draws++; } });
   const good = view("good", { slot: "read", draw: (_, world) => (world.checked, good.draws++) });
   const { store, frame: next, slot } = page(bad, good);
+  next();
   assert.equal(good.draws, 1);
   assert.match(slot("map").textContent, /“bad” could not be drawn: Error: no rows/);
   broken = false;
@@ -136,6 +143,7 @@ test("an error in one view stays in its place, and can be tried again", (t) => {
   next();
   assert.deepEqual([bad.draws, bad.mounts], [1, 2]);
   store.set({ checked: {} });
+  next();
   next();
   assert.deepEqual([bad.draws, good.draws], [2, 2]);
 });
