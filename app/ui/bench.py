@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from app.ui.gathered import Gathered
 from app.ui.language import say
-from app.ui.parts import brand, button, other_language, pages
+from app.ui.parts import brand, button, deck, other_language, pages
 from app.ui.plain import add_page
 
 
@@ -83,13 +83,8 @@ def _deck() -> Component:
         ),
         _choice("mode", say("Score"), (("dot", "q·k"), ("scaled_dot", "q·k / √d"), ("supplied", say("typed")))),
         html.Div([_size("rows", say("rows")), _size("keys", "d_k"), _size("values", "d_v")], className="row bench-sizes"),
-        html.P([html.B(id="bench-where"), html.Span(say("of one read"))], className="where"),
     ]
-    return html.Section(
-        [html.Div(bar, className="deck-bar"), html.Ol(id="bench-track", className="bench-track")],
-        className="deck",
-        **{"aria-label": say("When")},
-    )
+    return deck("bench", bar, say("of one read"))
 
 
 def _read() -> Component:

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from app.ui.controls import fields, glyph_image
 from app.ui.gathered import Gathered
 from app.ui.language import say
-from app.ui.parts import brand, button, other_language, pages
+from app.ui.parts import brand, button, deck, other_language, pages
 from app.ui.plain import add_page
 from models.catalogue import architectures
 
@@ -108,13 +108,8 @@ def _deck() -> Component:
             ],
             className="row compare-input",
         ),
-        html.P([html.B(id="compare-where"), html.Span(say("same input, same seed"))], className="where"),
     ]
-    return html.Section(
-        [html.Div(bar, className="deck-bar"), html.Ol(id="compare-track", className="compare-track")],
-        className="deck",
-        **{"aria-label": say("When")},
-    )
+    return deck("compare", bar, say("same input, same seed"))
 
 
 def _said() -> Component:

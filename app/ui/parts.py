@@ -58,6 +58,13 @@ def able(*controls: Component) -> Component:
     return html.Fieldset(list(controls), className="able")
 
 
+def deck(page: str, bar: list[Component], note: str) -> Component:
+    """Of a page beside the stage: its controls, where it stands, its steps. note: stands beside where."""
+    where = html.P([html.B(id=f"{page}-where"), html.Span(note)], className="where")
+    track = html.Ol(id=f"{page}-track", className=f"{page}-track")
+    return html.Section([html.Div([*bar, where], className="deck-bar"), track], className="deck", **{"aria-label": say("When")})
+
+
 def brand() -> Component:
     """The product's mark and name."""
     return html.H1([html.I(className="brand-mark", **{"aria-hidden": "true"}), html.Span("Lookback")], className="brand")

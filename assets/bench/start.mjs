@@ -1,12 +1,11 @@
 // @ts-check
 /** The read bench: what is typed, the step it is shown up to, and its drawing. A page of its own; a link holds all that was typed. */
 
-import { forgetTheme } from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg, parts } from "../lib/language.mjs";
 import { acting } from "../lib/page/acting.mjs";
 import { speak } from "../lib/page/speak.mjs";
-import { following, onSystemChange, remember, remembered, scheme } from "../lib/page/theme.mjs";
+import { theming } from "../lib/page/theme.mjs";
 import { figure, percent } from "../lib/words.mjs";
 import { drawJacobian, drawScores, drawSweep } from "./drawings.mjs";
 import { examples } from "./examples.mjs";
@@ -137,17 +136,6 @@ function kind(kind) {
   change(resized({ ...b, kind: /** @type {any} */ (kind) }, b.names.length, b.q.length, kind === "h" ? b.q.length : (b.V[0]?.length ?? 1)));
 }
 
-function nextTheme() {
-  remember(following(remembered()));
-  themed();
-}
-
-function themed() {
-  document.documentElement.setAttribute("data-mantine-color-scheme", scheme(remembered()));
-  forgetTheme();
-  draw();
-}
-
 /** One thing that the read is about, in a sentence. */
 function said() {
   const b = page.bench, r = read(b), dim = (/** @type {any} */ words) => h("span", { class: "dim" }, words);
@@ -217,7 +205,7 @@ function gradients(b) {
 
 /** @type {Record<string, (what: string) => void>} */
 const acts = {
-  worked: () => workedNumbers((read) => (typeof read === "string" ? open(read) : take(read))), back: () => { stop(); step(-1); }, step: () => { stop(); step(1); }, play, theme: nextTheme, kind, speak: () => speak(place("language").dataset.language ?? ""),
+  worked: () => workedNumbers((read) => (typeof read === "string" ? open(read) : take(read))), back: () => { stop(); step(-1); }, step: () => { stop(); step(1); }, play, theme: theming(draw), kind, speak: () => speak(place("language").dataset.language ?? ""),
   mode: (mode) => change({ ...page.bench, mode: /** @type {any} */ (mode) }),
   more: (what) => resize(/** @type {any} */ (what), 1), fewer: (what) => resize(/** @type {any} */ (what), -1),
   copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.bench)).then(() => text(place("bench-copied"), msg`Copied`)),
@@ -244,7 +232,6 @@ function follow() {
   }
 }
 
-onSystemChange(themed);
 document.fonts.ready.then(draw);
 follow();
 Object.assign(window, { lookbackBench: page });

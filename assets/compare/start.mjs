@@ -1,12 +1,11 @@
 // @ts-check
 /** The comparison: columns that share an input, a seed and a clock. A page of its own; a link holds it. */
 
-import { forgetTheme } from "../lib/canvas.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { acting } from "../lib/page/acting.mjs";
 import { speak } from "../lib/page/speak.mjs";
-import { following, onSystemChange, remember, remembered, scheme } from "../lib/page/theme.mjs";
+import { theming } from "../lib/page/theme.mjs";
 import { textOf } from "../lib/setup/together.mjs";
 import { nameOf, splittingOf, tokenize } from "../lib/setup/tokens.mjs";
 import { requestOf, taskOf } from "./asked.mjs";
@@ -274,20 +273,9 @@ function presets() {
   picker.addEventListener("change", () => example(picker.value));
 }
 
-function nextTheme() {
-  remember(following(remembered()));
-  themed();
-}
-
-function themed() {
-  document.documentElement.setAttribute("data-mantine-color-scheme", scheme(remembered()));
-  forgetTheme();
-  paint();
-}
-
 /** @type {Record<string, (value: string) => any>} */
 const acts = {
-  step: () => { stop(); step(); }, back: () => { stop(); back(); }, play, theme: nextTheme, speak: () => speak(place("language").dataset.language ?? ""),
+  step: () => { stop(); step(); }, back: () => { stop(); back(); }, play, theme: theming(paint), speak: () => speak(place("language").dataset.language ?? ""),
   phase: (value) => enter(/** @type {any} */ (value)), weights: (value) => begin({ ...page.now, weights: /** @type {any} */ (value) }), lead: (value) => { page.now = { ...page.now, lead: /** @type {any} */ (value) }; rested(); paint(); },
   copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.now)).then(() => text(place("compare-copied"), msg`Copied`)),
 };
@@ -296,7 +284,6 @@ place("compare-input").append(h("input", { id: "compare-text", autocomplete: "of
 addEventListener("hashchange", () => location.hash !== pack(page.now) && follow());
 addEventListener("online", () => page.columns.forEach((c) => c.socket.connect()));
 document.addEventListener("box", () => paint());
-onSystemChange(themed);
 document.fonts.ready.then(paint);
 
 function follow() {

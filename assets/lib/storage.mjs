@@ -18,7 +18,10 @@ function kept(storage) {
   };
   return {
     getItem: (key) => here.get(key) ?? within((s) => s.getItem(key), () => null),
-    setItem: (key, value) => within((s) => s.setItem(key, value), () => void here.set(key, value)),
+    setItem(key, value) {
+      here.delete(key); // it may have been refused before
+      within((s) => s.setItem(key, value), () => void here.set(key, value));
+    },
     removeItem(key) {
       here.delete(key);
       within((s) => s.removeItem(key), () => {});

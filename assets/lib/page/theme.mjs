@@ -1,6 +1,7 @@
 // @ts-check
 /** Light, dark, or as the system says. The tokens of app.css and Mantine's own follow one attribute. */
 
+import { forgetTheme } from "../canvas.mjs";
 import { lasting } from "../storage.mjs";
 
 /** @typedef {"auto" | "light" | "dark"} Theme */
@@ -33,4 +34,18 @@ export function remember(theme) {
  * @param {() => void} changed */
 export function onSystemChange(changed) {
   for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) matchMedia(query).addEventListener("change", changed);
+}
+
+/** Of a page beside the stage: it follows the system, and what comes back takes the next theme. @param {() => void} paint draws what has colours */
+export function theming(paint) {
+  const themed = () => {
+    document.documentElement.setAttribute("data-mantine-color-scheme", scheme(remembered()));
+    forgetTheme();
+    paint();
+  };
+  onSystemChange(themed);
+  return () => {
+    remember(following(remembered()));
+    themed();
+  };
 }

@@ -50,7 +50,7 @@ function openMenu(menu, button, placed, needs) {
   );
   set(menu, "aria-label", placed.view.title);
   set(button, "aria-expanded", "true");
-  menu.addEventListener("toggle", (/** @type {any} */ event) => event.newState === "closed" && set(button, "aria-expanded", "false"), { once: false });
+  menu.ontoggle = (/** @type {any} */ event) => event.newState === "closed" && set(button, "aria-expanded", "false");
   menu.showPopover();
   const box = button.getBoundingClientRect();
   menu.style.top = `${Math.max(4, Math.min(box.bottom + 4, innerHeight - menu.offsetHeight - 4))}px`;
