@@ -58,6 +58,8 @@ def _top() -> Component:
             html.Span(className="sp"),
             pages("compare"),
             html.Span(id="compare-copied", className="note", role="status"),
+            button(say("Picture"), "picture", name="link hide-phone", title=say("A picture of all rows, PNG")),
+            button(say("Table"), "table", name="link hide-phone", title=say("What each model chose at each step, CSV")),
             button(say("Copy link"), "copy", name="link", **{"aria-describedby": "compare-copied"}),
             button(say("Theme"), "theme", name="link"),
             other_language(),

@@ -3,7 +3,7 @@
 
 import { h } from "../lib/dom.mjs";
 import { msg, parts } from "../lib/language.mjs";
-import { probability, shown } from "../lib/words.mjs";
+import { brief, probability, shown } from "../lib/words.mjs";
 import { letter } from "./grid.mjs";
 
 /** @typedef {import("./columns.mjs").Column} Column */
@@ -16,7 +16,7 @@ export const ended = (c) => !!c.world.moved?.ended || !!c.problem;
 
 /** The one sentence: text and elements. @param {Page} page @returns {any[]} */
 export function said(page) {
-  if (page.refused) return [h("span", { class: "refused" }, page.refused)];
+  if (page.refused) return [h("span", { class: "refused", title: page.refused }, brief(page.refused))];
   const broken = page.columns.find((c) => c.problem);
   if (broken) return [h("span", { class: "refused" }, broken.problem)];
   const ready = page.columns.filter((c) => c.world.moved);
@@ -30,7 +30,7 @@ export function said(page) {
   const going = choices.filter((x) => x.token);
   if (!going.length) return [msg`All models have ended.`, " ", h("span", { class: "dim" }, msg`Go back to choose another token.`)];
   const row = h("b", null, String(Math.max(...ready.map(stepOf))));
-  const token = (/** @type {any} */ t) => h("b", { class: "c-d mono" }, shown(t.token));
+  const token = (/** @type {any} */ t) => h("b", { class: "c-d mono", title: shown(t.token) }, brief(shown(t.token)));
   if (new Set(going.map((x) => x.token.token)).size === 1) return parts`After ${row} tokens all that go on choose ${token(going[0].token)}, ${going.map((x) => `${letter(page.columns.indexOf(x.c))} ${probability(x.token.probability, 2)}`).join(", ")}.`;
   return going.flatMap((x, i) => [i ? ", " : "", ...parts`${letter(page.columns.indexOf(x.c))} chooses ${token(x.token)}`]).concat(".");
 }

@@ -43,6 +43,10 @@ export function percent(share) {
   return `${rounded}%`;
 }
 
+/** A text on one line: of a word that is longer than a line holds, its beginning and an ellipsis.
+ * @param {string} text */
+export const brief = (text) => text.replace(/(\S{32})\S{8,}/gu, "$1…");
+
 /** @param {string} value with a letter in front */
 export const capital = (value) => value[0].toUpperCase() + value.slice(1);
 

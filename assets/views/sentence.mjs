@@ -10,7 +10,7 @@ import * as read from "../lib/reads.mjs";
 import { cutShown } from "../lib/setup/cut.mjs";
 import { offerName, place, state } from "../lib/told/states.mjs";
 import { alone, gateSelectors, loops } from "../lib/states/tapes.mjs";
-import { age, bytes, figure, number, probability, shown } from "../lib/words.mjs";
+import { age, brief, bytes, figure, number, probability, shown } from "../lib/words.mjs";
 import { destination, measured } from "./checks.mjs";
 import { lasting } from "../lib/storage.mjs";
 
@@ -148,7 +148,7 @@ export default {
     const [[say, does], [under, also]] = [...element.children].map((line) => /** @type {any} */ (line.children));
     const said = sentence(world, read.readCells(world, "sentence"), Date.now(), clock(world));
     const whole = said.parts.map((p) => p.text).join("");
-    const size = said.parts.reduce((sum, p) => sum + p.text.length * (MONO.has(p.role ?? "") ? 1.25 : 1), said.action ? said.action.name.length + 6 : 0);
+    const size = said.parts.reduce((sum, p) => sum + brief(p.text).length * (MONO.has(p.role ?? "") ? 1.25 : 1), said.action ? said.action.name.length + 6 : 0);
     for (const live of [say, under]) set(live, "aria-live", world.playing?.playing ? "off" : "polite");
     set(say, "data-tone", said.tone || null);
     set(say, "data-length", String(LENGTHS.filter((n) => size > n).length));
@@ -157,12 +157,12 @@ export default {
     const parts = [...said.parts, ...Array(Math.max(0, say.childElementCount - said.parts.length)).fill({ text: "" })];
     list(say, parts, (_, i) => i, () => h("span"), (span, p) => {
       set(span, "class", p.role ? ROLE[p.role] : null);
-      text(span, p.text);
+      text(span, brief(p.text));
     });
     set(say, "title", whole);
     button(does, said.action ?? null, world, context);
     const more = back(element, world) || note(world);
-    text(under, more.text);
+    text(under, brief(more.text));
     set(under, "title", more.text);
     set(under, "data-tone", more.tone || null);
     button(also, more.action, world, context);

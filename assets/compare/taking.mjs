@@ -1,0 +1,36 @@
+// @ts-check
+/** The comparison to take away: a picture of its columns, and what each model chose as a table. */
+
+import { msg } from "../lib/language.mjs";
+import { csv } from "../lib/taking/csv.mjs";
+import { save } from "../lib/taking/files.mjs";
+import { savePicture } from "../lib/taking/shot.mjs";
+import { number } from "../lib/words.mjs";
+import { letter } from "./grid.mjs";
+import { stepOf } from "./said.mjs";
+
+/** @typedef {import("./columns.mjs").Column} Column @typedef {import("./link.mjs").Comparison} Comparison */
+/** @typedef {{now: Comparison, columns: Column[]}} Page */
+
+/** @param {Page} page */
+const nameOf = ({ now, columns }) => `lookback-compare-${now.phase}-${Math.max(0, ...columns.map(stepOf))}`;
+
+/** @param {Page} page @param {HTMLElement} grid @param {() => void} redraw */
+export const takePicture = (page, grid, redraw) => savePicture(grid, { name: nameOf(page), caption: [msg`Compare`, ...page.columns.map((c, i) => `${letter(i)} ${c.architecture}`), "Lookback"].join(" · "), redraw });
+
+/** @param {Page} page */
+export const takeTable = (page) => save(`${nameOf(page)}.csv`, new Blob([csv(table(page))], { type: "text/csv;charset=utf-8" }));
+
+/** A line for each model and step: what it chose at which probability, or the loss and the norm of an update.
+ * @param {Page} page @returns {import("../lib/types").Table} */
+export function table({ now, columns }) {
+  if (now.phase === "train") {
+    const rows = columns.flatMap((c, i) => c.world.curve.loss.map((/** @type {any} */ loss, /** @type {number} */ at) => [letter(i), c.architecture, at + 1, number(loss), number(c.world.curve.norm[at])]));
+    return { columns: [msg`model`, msg`architecture`, msg`update`, msg`loss`, msg`gradient norm`], rows };
+  }
+  const rows = columns.flatMap((c, i) => {
+    const request = c.request(), prompt = (c.world.opened?.scenario.requests[0].target.length ?? 0) + 1;
+    return Array.from(request?.log_p?.data ?? request?.log_p ?? [], (logP, at) => [letter(i), c.architecture, at + 1, request?.target[prompt + at]?.token ?? "", Math.exp(number(logP))]);
+  });
+  return { columns: [msg`model`, msg`architecture`, msg`step`, msg`token`, msg`probability`], rows };
+}
