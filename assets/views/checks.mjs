@@ -106,11 +106,14 @@ export default {
       h("div", { class: "ph" }, h("h2", { class: "h" }, msg`Checks`), h("span", { class: "sub" })),
       h("ul", { class: "checks", "aria-label": msg`Checks of this recording` }),
     );
+    bars.set(element, barOf(element));
   },
 
   draw(element, world, context) {
     const checks = world.checked?.checks ?? [];
-    text(/** @type {any} */ (element.children[0].children[1]), summary(checks));
+    const bar = /** @type {any} */ (bars.get(element));
+    for (const place of [element.children[0].children[1], bar.lastElementChild]) text(/** @type {any} */ (place), summary(checks));
+    set(bar, "data-fails", checks.some((/** @type {any} */ c) => c.status === "fail"));
     const said = words();
     list(/** @type {any} */ (element.children[1]), checks, (/** @type {any} */ c) => c.id, item, (li, c) => {
       const [box, act] = li.children;
@@ -134,6 +137,18 @@ export default {
     rows: (world.checked?.checks ?? []).map((/** @type {any} */ c) => [c.id, c.claim, c.status, c.measured, c.provenance, c.reason]),
   }),
 };
+
+/** What stands at the lower edge of the inspector as long as the checks are below the sight, and leads to them. @type {WeakMap<HTMLElement, HTMLElement>} */
+const bars = new WeakMap();
+
+/** @param {HTMLElement} element of the checks @returns {HTMLElement} */
+function barOf(element) {
+  const bar = h("button", { class: "checks-bar", type: "button", hidden: true, onclick: () => element.scrollIntoView({ block: "nearest" }) }, h("b", null, msg`Checks`), h("span"));
+  const around = element.closest(".inspect");
+  around?.append(bar);
+  if (around) new IntersectionObserver(([seen]) => hide(bar, seen.isIntersecting || seen.boundingClientRect.top < (seen.rootBounds?.top ?? 0)), { root: around }).observe(/** @type {any} */ (element.firstElementChild));
+  return bar;
+}
 
 /** What can be done about a check: measure it, end that, or go where it fails.
  * @param {any} button @param {any} figure @param {World} world @param {Context} context @param {any} c */

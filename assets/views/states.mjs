@@ -11,6 +11,7 @@ import { treeShown } from "../lib/next/beams.mjs";
 import { timeShown } from "../lib/training/backwards.mjs";
 import * as read from "../lib/reads.mjs";
 import { places, reserved } from "../lib/read/ribbons.mjs";
+import { sharesOf } from "../lib/states/stateshares.mjs";
 import { bands, paint, readout, spotAt } from "../lib/states/statestrips.mjs";
 import { choice, choose, inPlace } from "../lib/states/kernels.mjs";
 import { fieldShown } from "../lib/states/fields.mjs";
@@ -19,7 +20,7 @@ import { axis, join } from "../lib/draw/timeaxis.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/states/statestrips.mjs").Strips} Strips @typedef {import("../lib/states/statestrips.mjs").Spot} Spot */
 /** What the view keeps beside the world. first: of the units in sight; most: the signed scale ends there; tall: the scale of the norms.
- * @typedef {{pan: import("../lib/draw/pan.mjs").Pan, strips: Strips | null, world: World, context: Context, first: number, most: number, tall: number, tops: number[], channel: string, run: any, pointed: Spot | null}} Stage */
+ * @typedef {{pan: import("../lib/draw/pan.mjs").Pan, strips: Strips | null, world: World, context: Context, first: number, most: number, tall: number, mostShare: number, tops: number[], channel: string, run: any, pointed: Spot | null}} Stage */
 
 const NAME = "states";
 /** So many numbers of Jacobians are measured without being asked. */
@@ -39,7 +40,7 @@ export default {
   mount(element, context) {
     const p = pan({ role: "img", tabindex: 0, "data-arrows": true }, "states-pan");
     join(p);
-    const stage = /** @type {Stage} */ ({ pan: p, strips: null, world: /** @type {any} */ (null), context, first: 0, most: 1, tall: 1.2, tops: [], channel: "", run: null, pointed: null });
+    const stage = /** @type {Stage} */ ({ pan: p, strips: null, world: /** @type {any} */ (null), context, first: 0, most: 1, tall: 1.2, mostShare: 1e-9, tops: [], channel: "", run: null, pointed: null });
     stages.set(element, stage);
     const form = (/** @type {string} */ name, /** @type {string} */ said) => h("span", { "data-form": name }, h("i", { class: `form ${name}` }), said);
     element.append(
@@ -63,9 +64,9 @@ export default {
     const stage = /** @type {Stage} */ (stages.get(element));
     Object.assign(stage, { world, context });
     unlock(world, context);
-    if (stage.run !== world.schema) Object.assign(stage, { run: world.schema, first: 0, most: 1, tall: 1.2, tops: [] });
+    if (stage.run !== world.schema) Object.assign(stage, { run: world.schema, first: 0, most: 1, tall: 1.2, mostShare: 1e-9, tops: [] });
     const channel = `${world.look.head} ${world.look.layer} ${read.request(world)} ${tapes.owner(world)}`;
-    if (stage.channel !== channel) Object.assign(stage, { channel, tops: [] });
+    if (stage.channel !== channel) Object.assign(stage, { channel, mostShare: 1e-9, tops: [] });
     const s = (stage.strips = strips(stage, world));
     const again = () => element.dispatchEvent(new Event("box"));
     head(/** @type {any} */ (element.children[0]), stage, world, context, again);
@@ -96,7 +97,8 @@ function strips(stage, world) {
   const kept = read.phase(world) === "train" ? 0 : group.owner === "t" ? reserved(world, { query: "t", key: "t" }) : 6;
   const carries = group.tapes.some((t) => t.carried) && !group.channel; // of a channel's state no Jacobian is measured
   const width = tapes.width(world, group);
-  const y = bands(height, group.tapes.length, width, carries);
+  const parted = !!group.channel && tapes.keeping(world, group) !== null && group.tapes.some((t) => t.name === "written");
+  const y = bands(height, group.tapes.length, width, carries || parted);
   stage.first = Math.max(0, Math.min(stage.first, width - y.units));
   const of = tapes.values(world, NAME, group.tapes.length);
   const each = group.tapes.map((t) => of(t.path));
@@ -104,6 +106,8 @@ function strips(stage, world) {
   const geo = axis(seenWidth, places_, kept);
   const count = geo.long ? places_ : Math.max(places_, Math.min(kept, Math.floor((seenWidth - geo.left) / geo.slot)));
   const columns = /** @type {Strips["columns"]} */ (Array.from({ length: count }, (_, t) => (tapes.computed(world, group, t) && ready(world) ? "ok" : rows[t]?.kind === "padded" && !Number.isNaN(each[0](t, 0)) ? "padded" : "later")));
+  const shares = parted ? sharesOf(group.tapes, columns, (k, t, u) => each[k](t, u), width) : null;
+  for (const share of shares ?? []) if (share) stage.mostShare = Math.max(stage.mostShare, ...[share.before, share.written].filter(Number.isFinite));
   const measured = passed(world, group);
   if (measured) stage.tall = Math.max(stage.tall, ...[...measured.norms, ...measured.products].filter((v) => v !== null && Number.isFinite(v)).map(Number));
   const { lock, path } = world.look;
@@ -113,7 +117,7 @@ function strips(stage, world) {
   const hover = stage.pointed ?? (world.hover && tapes.alone(world) && columns[world.hover.row] ? { tape, row: world.hover.row, unit: locked?.unit ?? stage.first } : null);
   return {
     geo, tapes: group.tapes, tops: group.channel ? tops(stage, columns, each, width) : null, names: rows.map((r) => r.token), columns, value: (k, t, u) => each[k](t, u), first: stage.first, units: y.units, width,
-    most: stage.most, y, passes: measured && { ...measured, most: stage.tall }, carries, locked, hover, row: newest, back: tapes.backwards(world, group),
+    most: stage.most, y, shares, mostShare: stage.mostShare, passes: measured && { ...measured, most: stage.tall }, carries, locked, hover, row: newest, back: tapes.backwards(world, group),
   };
 }
 

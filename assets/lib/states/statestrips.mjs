@@ -5,6 +5,7 @@ import * as draw from "../canvas.mjs";
 import { msg } from "../language.mjs";
 import { loop } from "../draw/timeaxis.mjs";
 import { figure, rowWords } from "../words.mjs";
+import { shareBars, shareLabel } from "./stateshares.mjs";
 
 /** @typedef {CanvasRenderingContext2D} Canvas @typedef {import("./tapes.mjs").Tape} Tape @typedef {import("../draw/timeaxis.mjs").Axis} Axis */
 /** How a column stands: known, padded (computed, thrown away), or not computed yet. @typedef {"ok" | "padded" | "later"} Column */
@@ -12,7 +13,8 @@ import { figure, rowWords } from "../words.mjs";
 /** @typedef {object} Strips all that one picture needs
  * @property {Axis} geo @property {Tape[]} tapes @property {number[] | null} tops where each tape's own scale ends, in place of "most" @property {string[]} names of the columns @property {Column[]} columns @property {(tape: number, row: number, unit: number) => number} value
  * @property {number} first @property {number} units in sight, of `width` @property {number} width @property {number} most the signed scale ends there
- * @property {{top: number, each: number, band: number, jacobian: number}} y
+ * @property {{top: number, each: number, band: number, below: number}} y
+ * @property {(import("./stateshares.mjs").Share | null)[] | null} shares @property {number} mostShare
  * @property {{norms: (number | null)[], products: (number | null)[], most: number} | null} passes @property {boolean} carries
  * @property {Spot | null} locked @property {Spot | null} hover @property {number} row the one that is looked at @property {boolean} back */
 
@@ -21,13 +23,13 @@ const TOP = 20;
 const LOWEST = 3;
 
 /** Where the bands lie in a height, and how many units they show. Pure.
- * @param {number} height @param {number} tapes @param {number} width units there are @param {boolean} carries */
-export function bands(height, tapes, width, carries) {
-  const jacobian = carries ? (height < 230 ? 30 : 40) : 0;
-  const each = Math.max(12, (height - TOP - jacobian - (carries ? 4 : 0)) / Math.max(1, tapes));
+ * @param {number} height @param {number} tapes @param {number} width units there are @param {boolean} more whether something stands below them */
+export function bands(height, tapes, width, more) {
+  const below = more ? (height < 230 ? 30 : 40) : 0;
+  const each = Math.max(12, (height - TOP - below - (more ? 4 : 0)) / Math.max(1, tapes));
   const band = each - 5;
   const units = band >= width * 2 ? width : Math.max(4, Math.min(width, Math.floor(band / LOWEST)));
-  return { top: TOP, each, band, jacobian, units };
+  return { top: TOP, each, band, below, units };
 }
 
 /** @param {Canvas} g @param {Strips} s @param {number} width @param {number} height @param {number} scrolled */
@@ -44,11 +46,13 @@ export function paint(g, s, width, height, scrolled) {
     name(g, s, t);
     s.tapes.forEach((_, k) => band(g, s, k, t));
     if (s.carries) passed(g, s, t);
+    if (s.shares) shareBars(g, s, t);
   }
   marks(g, s);
   g.restore();
   s.tapes.forEach((tape, k) => label(g, s, tape, y.top + k * y.each + y.band / 2));
   if (s.carries) passLabel(g, s, width);
+  if (s.shares) shareLabel(g, s, width);
 }
 
 /** @param {Canvas} g @param {Strips} s @param {number} t */
@@ -163,9 +167,9 @@ const tapeWords = (name) =>
 /** How far a small change of the state before is stretched in this step, and since the locked row. @param {Canvas} g @param {Strips} s @param {number} t */
 function passed(g, s, t) {
   const { geo, y } = s;
-  const base = y.top + s.tapes.length * y.each + y.jacobian;
+  const base = y.top + s.tapes.length * y.each + y.below;
   const [x, w] = [geo.x(t) + geo.slot * 0.2, geo.slot * 0.6];
-  const room = y.jacobian - 15;
+  const room = y.below - 15;
   if (s.columns[t] !== "ok" || !s.passes) return s.columns[t] === "later" ? draw.dashed(g, x, base - room, w, room - 1, 2) : undefined;
   const [norm, product] = [s.passes.norms[t], s.passes.products[t]];
   if (norm === null || norm === undefined) return draw.label(g, "–", geo.middle(t), base - room / 2, { size: 12, align: "center", color: "--ink-3" });
@@ -182,9 +186,9 @@ function passed(g, s, t) {
 /** @param {Canvas} g @param {Strips} s @param {number} width */
 function passLabel(g, s, width) {
   const { y, geo } = s;
-  const base = y.top + s.tapes.length * y.each + y.jacobian;
-  draw.tag(g, "∇", "g", 0, base - y.jacobian / 2);
-  if (!geo.small) draw.label(g, "‖∂s/∂s₋₁‖", 22, base - y.jacobian / 2, { size: 11.5, mono: true, color: "--ink-2" });
+  const base = y.top + s.tapes.length * y.each + y.below;
+  draw.tag(g, "∇", "g", 0, base - y.below / 2);
+  if (!geo.small) draw.label(g, "‖∂s/∂s₋₁‖", 22, base - y.below / 2, { size: 11.5, mono: true, color: "--ink-2" });
   g.fillStyle = draw.css("--line-2");
   g.fillRect(geo.left, base, width - geo.left, 1);
 }

@@ -3,7 +3,7 @@
 
 import { msg, parts } from "../language.mjs";
 import * as read from "../reads.mjs";
-import { age, capital, number, shown } from "../words.mjs";
+import { age, capital, number, opName, shown } from "../words.mjs";
 
 /** @typedef {import("../types").World} World */
 /** @typedef {{text: string, role?: "q" | "k" | "v" | "g" | "d" | "p" | "dim"}} Part */
@@ -66,11 +66,11 @@ export function broken(world) {
   const finite = (/** @type {any} */ value) => value === null || value === undefined || Number.isFinite(number(value));
   const failed = world.checked?.checks.find((/** @type {any} */ c) => c.id === "finite" && c.status === "fail");
   const offer = notice?.offer ? { name: offerName(notice.offer, world.history), command: notice.offer } : { name: msg`Back`, command: { kind: "back" } };
-  const paused = part(msg`Training is paused before the update.`, "dim");
+  const paused = part(msg`Paused before the update.`, "dim");
   const update = capital(place(world));
-  if (train && !finite(train.loss)) return { tone: "bad", action: offer, parts: told(failed ? parts`${update} gave a loss that is not finite, first in ${part(failed.place.path, "p")}. ${paused}` : parts`${update} gave a loss that is not finite. ${paused}`) };
+  if (train && !finite(train.loss)) return { tone: "bad", action: offer, parts: told(failed ? parts`${update}: the loss is not finite, first in ${part(opName(failed.place.path, true), "p")}. ${paused}` : parts`${update}: the loss is not finite. ${paused}`) };
   const first = train?.parameter_norms?.find((/** @type {any} */ [, norm]) => !finite(norm));
-  if (train && (first || !finite(train.norm))) return { tone: "bad", action: offer, parts: told(first ? parts`${update} gave a ${part(msg`gradient`, "g")} that is not finite in ${part(first[0], "p")}. ${paused}` : parts`${update} gave a ${part(msg`gradient`, "g")} norm that is not finite. ${paused}`) };
+  if (train && (first || !finite(train.norm))) return { tone: "bad", action: offer, parts: told(first ? parts`${update}: the ${part(msg`gradient`, "g")} is not finite in ${part(opName(first[0], true), "p")}. ${paused}` : parts`${update}: the norm of the ${part(msg`gradient`, "g")} is not finite. ${paused}`) };
   if (!notice) return null;
   return { tone: "bad", action: offer, parts: told(parts`Training diverged at ${place(world)}. ${part(moved.ended ? msg`It cannot go on from here.` : msg`Going on will not mend it.`, "dim")}`) };
 }

@@ -90,7 +90,7 @@ test("two rows of a batch can be the hardest and the one with the largest gradie
 
 test("numbers that are none are told with their place and a way back", () => {
   const diverged = watching(recorded("diverged", 2), view);
-  assert.equal(plain(of(diverged)), "Update 2 gave a gradient that is not finite in decoder.embedding.token.weight. Training is paused before the update.");
+  assert.equal(plain(of(diverged)), "Update 2: the gradient is not finite in dec embedding token weight. Paused before the update.");
   assert.deepEqual(of(diverged).action, { name: "Back to update 1", command: { kind: "go", moment: 1 } });
   assert.match(note(diverged).text, /^Update 2: the gradient norm is not a number/);
   const edited = watching(recorded("not_finite", 0), view);

@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import { chain as chainOf, at as placeAt } from "../../../assets/lib/states/chains.mjs";
 import { passed, stale } from "../../../assets/lib/states/passing.mjs";
+import { sharesOf } from "../../../assets/lib/states/stateshares.mjs";
 import { bands, readout, spotAt } from "../../../assets/lib/states/statestrips.mjs";
 import * as tapes from "../../../assets/lib/states/tapes.mjs";
 import { axis } from "../../../assets/lib/draw/timeaxis.mjs";
@@ -138,4 +139,14 @@ test("tables: every number of the strips, and of the chain what each row writes,
   assert.equal(t.rows.length, 6);
   assert.deepEqual(t.rows[3].slice(0, 6), [1, "the", 1, 1.1, 1.1, 0.5]);
   assert.deepEqual(chain.table(w).rows[1].map((v) => (typeof v === "number" ? Number(v.toFixed(3)) : v)), ["target", 1, "the", 0.3, 0.7, "cat"]);
+});
+
+test("how much of a state stays, fades and is written are lengths of vectors", () => {
+  const named = (name) => ({ name, channel: "f" });
+  const values = [[[3, 4], [6, 8]], [[0, 0], [1, 0.5]], [[3, 4], [0, 2]]]; // state, kept, written of two rows
+  const at = (tape, row, unit) => values[tape][row][unit];
+  const [first, second, later] = sharesOf(["state", "kept", "written"].map(named), ["ok", "ok", "later"], at, 2);
+  assert.deepEqual([first, later], [{ before: 0, kept: 0, written: 5 }, null]);
+  assert.deepEqual([second.before, second.kept.toFixed(4), second.written], [5, Math.sqrt(13).toFixed(4), 2]);
+  assert.equal(sharesOf([named("state"), named("written")], ["ok"], at, 2), null);
 });
