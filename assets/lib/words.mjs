@@ -26,6 +26,14 @@ export function figure(value, digits = 3) {
 /** @param {string} text */
 const minus = (text) => text.replace(/^-/, "−");
 
+/** A figure in about four characters: the zero before the point goes, and what would be 0 with three digits says so. Pure. @param {number} v */
+export function compact(v) {
+  if (v === 0 || !Number.isFinite(v)) return figure(v);
+  const size = Math.abs(v);
+  const said = size < 0.0005 ? "0" : size < 0.01 ? v.toFixed(3) : size < 1 || (v > 0 && size < 10) ? v.toFixed(2) : size < 10 ? v.toFixed(1) : size < 1000 ? v.toFixed(0) : figure(v, 1);
+  return said === "0" ? "≈0" : said.replace("-", "−").replace(/^(−?)0\./, "$1.");
+}
+
 /** A probability, that never says 1 or 0 for what is not: "0.861", ">0.999", "3.1e-5".
  * @param {number} value @param {number} [digits] */
 export function probability(value, digits = 3) {

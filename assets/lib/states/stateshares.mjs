@@ -4,7 +4,7 @@
 
 import * as draw from "../canvas.mjs";
 import { msg } from "../language.mjs";
-import { brief } from "./statestrips.mjs";
+import { compact } from "../words.mjs";
 
 /** @typedef {import("./tapes.mjs").Tape} Tape @typedef {import("./statestrips.mjs").Strips} Strips */
 /** ‖S₋₁‖, ‖a S₋₁‖ and ‖w‖ of a step. @typedef {{before: number, kept: number, written: number}} Share */
@@ -37,7 +37,7 @@ export function shareBars(g, s, t) {
   if (before - kept > 1) draw.dashed(g, x + 0.5, base - before, w - 1, before - kept, 1);
   g.fillStyle = draw.css("--v-fill");
   g.fillRect(x + w + 2, base - Math.max(1, written), w, Math.max(1, written));
-  if (geo.slot > 40) draw.label(g, brief(share.written), x + 1.5 * w + 2, base - written - 7, { size: 10.5, mono: true, weight: t === s.row ? 700 : 520, align: "center", color: "--v" });
+  if (geo.slot > 40) draw.label(g, compact(share.written), x + 1.5 * w + 2, base - written - 7, { size: 10.5, mono: true, weight: t === s.row ? 700 : 520, align: "center", color: "--v" });
 }
 
 /** What the bars are. @param {CanvasRenderingContext2D} g @param {Strips} s @param {number} width */

@@ -4,7 +4,7 @@
 import * as draw from "../canvas.mjs";
 import { msg } from "../language.mjs";
 import { loop } from "../draw/timeaxis.mjs";
-import { figure, rowWords } from "../words.mjs";
+import { compact, figure, rowWords } from "../words.mjs";
 import { shareBars, shareLabel } from "./stateshares.mjs";
 
 /** @typedef {CanvasRenderingContext2D} Canvas @typedef {import("./tapes.mjs").Tape} Tape @typedef {import("../draw/timeaxis.mjs").Axis} Axis */
@@ -107,7 +107,7 @@ function bar(g, s, k, t) {
   g.fillRect(x, zero - 0.5, w, 1);
   g.fillStyle = draw.css(Number.isFinite(v) ? "--ink-3" : "--bad");
   g.fillRect(x + w * 0.08, v < 0 ? zero : zero - tall, w * 0.34, tall);
-  if (w > 40) beside(g, brief(v), x + w * 0.48, signed && y.band > 26 ? zero + (v < 0 ? -7 : 8) : top + y.band / 2);
+  if (w > 40) beside(g, compact(v), x + w * 0.48, signed && y.band > 26 ? zero + (v < 0 ? -7 : 8) : top + y.band / 2);
   g.globalAlpha = 1;
   if (s.columns[t] === "padded") draw.dots(g, x, top, w, y.band, draw.css("--ink-3"));
 }
@@ -118,14 +118,6 @@ function beside(g, said, x, y) {
   g.fillStyle = draw.css("--surface");
   g.fillRect(x - 1, y - 6, g.measureText(said).width + 2, 12);
   draw.label(g, said, x, y, { size: 10.5, mono: true, color: "--ink-2" });
-}
-
-/** A figure in about four characters: the zero before the point goes, and what would be 0 with three digits says so. Pure. @param {number} v */
-export function brief(v) {
-  if (v === 0 || !Number.isFinite(v)) return figure(v);
-  const size = Math.abs(v);
-  const said = size < 0.0005 ? "0" : size < 0.01 ? v.toFixed(3) : size < 1 || (v > 0 && size < 10) ? v.toFixed(2) : size < 10 ? v.toFixed(1) : size < 1000 ? v.toFixed(0) : figure(v, 1);
-  return said === "0" ? "≈0" : said.replace("-", "−").replace(/^(−?)0\./, "$1.");
 }
 
 /** An ink link to the column that this one was made of. @param {Canvas} g @param {Strips} s @param {number} t @param {number} y */
