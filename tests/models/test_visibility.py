@@ -33,6 +33,10 @@ def test_sliding_window_edges() -> None:
         assert int(Visibility("sliding", case["r"]).dense(case["T"], case["T"]).sum()) == case["edges"]
 
 
+def test_the_past_is_what_is_causal_but_the_row_itself() -> None:
+    assert torch.equal(Visibility("past").dense(5, 5), Visibility("causal").dense(5, 5) & ~torch.eye(5, dtype=torch.bool))
+
+
 def test_causal_sliding_is_causal_and_sliding() -> None:
     both = Visibility("causal").dense(9, 9) & Visibility("sliding", 2).dense(9, 9)
     assert torch.equal(Visibility("causal_sliding", 2).dense(9, 9), both)

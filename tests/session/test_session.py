@@ -21,7 +21,7 @@ from app.session.commands import (
     Step,
     Watch,
 )
-from app.session.events import Analysis, Notice, Refused, Reply, Values, Welcome
+from app.session.events import Analysis, Notice, Opened, Refused, Reply, Values, Welcome
 from app.session.session import MOST_WAITING, Session
 from tests.session.pages import ALL, Page, known, services, session, steps
 
@@ -182,6 +182,15 @@ async def test_what_goes_in_and_out_of_a_session_is_plain_data() -> None:
             assert type(command).model_validate_json(command.model_dump_json()) == command
             await page.ask(command)
         assert all(isinstance(json.dumps(vars(f.event), default=repr), str) for f in page.frames)
+
+
+async def test_a_command_that_says_no_progress_is_not_cut_in_the_middle() -> None:
+    async with session() as (_, page):
+        seq = page.say(Open(scenario={}, log=({},) * 20))
+        await page.until(Opened)
+        assert (await page.ask(Cancel())).ok
+        assert (await page.reply(seq)).ok
+        assert steps(page)[-1] == 20
 
 
 async def test_who_waits_for_a_session_that_ends_is_told_so() -> None:

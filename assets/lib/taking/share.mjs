@@ -9,8 +9,8 @@ import { fileName, LARGEST, readScenario, save, saveJson } from "./files.mjs";
 
 /** @typedef {import("../run/run.mjs").Run} Run */
 
-/** A run of more characters does not fit a message and is sent by HTTP (LARGEST_OPEN in app/session/commands.py). */
-const LONGEST_MESSAGE = 60_000;
+/** A run of more bytes does not fit a message and is sent by HTTP (LARGEST_OPEN in app/session/commands.py). */
+const LARGEST_OPEN = 60_000;
 
 export class Share {
   /** @param {{run: Run, say: (text: string) => void, contents: (() => string[]) | null}} o contents: what a replay says of itself */
@@ -195,7 +195,7 @@ export class Share {
   /** @param {ReturnType<typeof readScenario>} content @returns {Promise<import("../run/socket.mjs").Reply>} */
   async opens({ scenario, log, view }) {
     const body = JSON.stringify({ scenario, log });
-    if (body.length <= LONGEST_MESSAGE) return this.run.commands.open(scenario, log);
+    if (new TextEncoder().encode(body).length <= LARGEST_OPEN) return this.run.commands.open(scenario, log);
     return this.run.during(async () => {
       const query = new URLSearchParams({ client: this.run.client });
       const sent = { method: "POST", body, headers: { "content-type": "application/json" } };

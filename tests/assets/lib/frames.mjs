@@ -33,8 +33,8 @@ export function frame(kind, event, { session = "s", epoch = 1, seq = 1, tensors 
 
 /** A values frame of one piece in fp32.
  * @param {string[]} axes @param {number[]} shape @param {number[]} numbers @param {any} [more] */
-export const values = (axes, shape, numbers, { start = {}, keyframe = false, epoch = 1, seq = 1, mark = 1, path = "p", side = "value", selector = 0 } = {}) =>
-  frame("values", { at: 0, keyframe, fetched: false, mark, pieces: [{ selector, path, side, axes, start, array: { tensor: "x", low: 0, high: 1 } }] },
+export const values = (axes, shape, numbers, { start = {}, keyframe = false, epoch = 1, seq = 1, mark = 1, path = "p", side = "value", selector = 0, bin = 1 } = {}) =>
+  frame("values", { at: 0, keyframe, fetched: false, mark, pieces: [{ selector, path, side, axes, start, bin, array: { tensor: "x", low: 0, high: 1 } }] },
     { epoch, seq, tensors: { x: ["F32", shape, Float32Array.from(numbers)] } });
 
 /** A clock and a network that stand still until the test moves them. */

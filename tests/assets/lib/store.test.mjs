@@ -27,6 +27,16 @@ test("a decode step's row widens the map; what it does not say is not known", ()
   assert.ok(Number.isNaN(known.at(0, 3, 0)) && Number.isNaN(known.at(0, -1, 0)), "outside of it nothing is known");
 });
 
+test("where binned pieces meet in a square the larger value holds; others take the place of what was there", () => {
+  const store = watching();
+  store.apply(decode(values(["t", "s"], [2, 2], [1, 5, 2, 3], { keyframe: true, bin: 2 })));
+  store.apply(decode(values(["t", "s"], [1, 2], [4, 1], { start: { t: 1 }, bin: 2 })));
+  const [known] = store.world.values("view", 0);
+  assert.deepEqual([...known.data], [1, 5, 4, 3]);
+  store.apply(decode(values(["t", "s"], [1, 2], [0, 0], { start: { t: 1 } })));
+  assert.deepEqual([...known.data], [1, 5, 0, 0]);
+});
+
 test("a keyframe forgets what there was", () => {
   const store = watching();
   store.apply(decode(values(["t"], [3], [1, 2, 3], { keyframe: true })));
