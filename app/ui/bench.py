@@ -141,6 +141,12 @@ def _head(title: list[Component | str], under: Component | str) -> Component:
 
 
 def _inspector() -> Component:
+    checks = [html.H2(say("Checks"), className="h"), html.Ul(id="bench-checks", className="bench-checks")]
+    parts = [html.Section(part) for part in (_contract(), _formula(), _spelled(), _derivatives(), checks)]
+    return html.Aside(parts, className="inspect", **{"aria-label": say("Inspector")})
+
+
+def _contract() -> list[Component]:
     contract = [
         (say("Axes"), [html.Span(say("query: 1"), className="c-q"), " × ", html.Span(say("value"), className="c-v")]),
         (say("Shape"), html.Span(id="bench-shape", className="mono")),
@@ -148,54 +154,26 @@ def _inspector() -> Component:
         (say("Meaning"), say("weighted mean of the values")),
         (say("Lifetime"), say("until you type")),
     ]
+    name = [html.B("z", className="mono"), " ", html.Span(say("one read, by hand"), className="note")]
     rows = [part for name, value in contract for part in (html.Dt(name), html.Dd(value))]
-    formula = html.Div(
-        [
-            "z = softmax(",
-            html.Span("q", className="c-q"),
-            html.Span("K", className="c-k"),
-            "ᵀ",
-            html.Span(id="bench-scale"),
-            " + M) ",
-            html.Span("V", className="c-v"),
-        ],
-        className="formula mono",
-    )
-    row = [say("Row"), " ", html.Span(id="bench-row"), say(", spelled out")]
-    return html.Aside(
-        [
-            html.Section(
-                [
-                    html.H2(
-                        [html.B("z", className="mono"), " ", html.Span(say("one read, by hand"), className="note")], className="h"
-                    ),
-                    html.Dl(rows, className="contract"),
-                ]
-            ),
-            html.Section(formula),
-            html.Section(
-                [
-                    html.Div([html.H2(row, className="h"), html.B(id="bench-row-name", className="mono c-k")], className="hh"),
-                    html.Table(id="bench-spelled", className="arith bench-arith"),
-                ]
-            ),
-            html.Section(
-                [
-                    html.Div(
-                        [
-                            html.H2(say("Derivatives"), className="h"),
-                            html.Span([html.B("g", className="c-g mono"), " = ∂", say("loss"), "/∂z"], className="note"),
-                        ],
-                        className="hh",
-                    ),
-                    html.Table(id="bench-derived", className="arith bench-arith"),
-                ]
-            ),
-            html.Section([html.H2(say("Checks"), className="h"), html.Ul(id="bench-checks", className="bench-checks")]),
-        ],
-        className="inspect",
-        **{"aria-label": say("Inspector")},
-    )
+    return [html.H2(name, className="h"), html.Dl(rows, className="contract")]
+
+
+def _formula() -> Component:
+    q, k, v = (html.Span(letter, className=f"c-{letter.lower()}") for letter in "qKV")
+    return html.Div(["z = softmax(", q, k, "ᵀ", html.Span(id="bench-scale"), " + M) ", v], className="formula mono")
+
+
+def _spelled() -> list[Component]:
+    row = html.H2([say("Row"), " ", html.Span(id="bench-row"), say(", spelled out")], className="h")
+    head = html.Div([row, html.B(id="bench-row-name", className="mono c-k")], className="hh")
+    return [head, html.Table(id="bench-spelled", className="arith bench-arith")]
+
+
+def _derivatives() -> list[Component]:
+    g = html.Span([html.B("g", className="c-g mono"), " = ∂", say("loss"), "/∂z"], className="note")
+    head = html.Div([html.H2(say("Derivatives"), className="h"), g], className="hh")
+    return [head, html.Table(id="bench-derived", className="arith bench-arith")]
 
 
 def _status() -> Component:

@@ -35,8 +35,9 @@ class Gathered:
 
     @cached_property
     def script(self) -> str:
-        """Every module, in an order in which each comes after what it imports; views by their file names in `window.views`.
-        Raises ValueError for modules that import each other in a circle, and for a form of import or export that is not known."""
+        """Every module, in an order in which each comes after what it imports; views by their file names in
+        `window.lookbackViews`. Raises ValueError for modules that import each other in a circle, and for a form of import or
+        export that is not known."""
         views = ", ".join(f'"{name}": $["{name}"].default' for name in self._names("views"))
         order = list(self._ordered("start.mjs", *self._names("views")))
         order.remove("start.mjs")

@@ -7,7 +7,7 @@ Source: Leviathan et al. 2023, Fast Inference from Transformers via Speculative 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -68,25 +68,8 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     own, other = Writer(run.model, scenario, b, run.device), _other(str(drafter), scenario, b, run.device)
     prompt = given.prompts(scenario)[b]
     most = min(own.most, other.most, len(prompt) + scenario.policy.limit) - len(prompt)
-    alone: list[int] = []
-    while len(alone) < most and EOS not in alone[-1:]:
-        alone += own.choices([*prompt, *alone], 1)
-        yield 0.4 * len(alone) / most
-    words = given.task_of(scenario).target.words
-    rounds: list[dict[str, Any]] = []
-    written: list[int] = []
-    while len(written) < most and EOS not in written[-1:]:
-        proposed: list[int] = []
-        while len(proposed) < min(ahead, most - len(written) - 1) and EOS not in proposed[-1:]:
-            proposed += other.choices([*prompt, *written, *proposed], 1)
-        choices = own.choices([*prompt, *written, *proposed], len(proposed) + 1)
-        kept = next((i for i, (p, c) in enumerate(zip(proposed, choices, strict=False)) if p != c), len(proposed))
-        taken = [*proposed[:kept], choices[kept]]
-        taken = taken[: taken.index(EOS) + 1] if EOS in taken else taken
-        written += taken
-        own_token = words[choices[kept]] if len(taken) > kept else None
-        rounds.append({"proposed": [words[i] for i in proposed], "kept": min(kept, len(taken)), "own": own_token})
-        yield 0.4 + 0.6 * len(written) / most
+    alone = yield from _alone(own, prompt, most)
+    written, rounds = yield from _drafted(own, other, prompt, most, ahead, given.task_of(scenario).target.words)
     same = written == alone
     yield Check(NAME, CLAIM, "pass" if same else "fail", f"{len(written)} tokens, {len(rounds)} calls", "measured")
     counted = {"proposed": sum(len(r["proposed"]) for r in rounds), "kept": sum(r["kept"] for r in rounds)}
@@ -118,3 +101,33 @@ def _other(name: str, scenario: Scenario, request: int, device: torch.device) ->
     config = _shipped(name, scenario.task)[0]["config"]
     own = defaults(name, scenario.task, config=config, requests=[asked], seed=scenario.seed)
     return Writer(weights.build(own, device)[0], own, 0, device)
+
+
+def _alone(own: Writer, prompt: list[int], most: int) -> Generator[float, None, list[int]]:
+    """The text without a draft, a token a call."""
+    written: list[int] = []
+    while len(written) < most and EOS not in written[-1:]:
+        written += own.choices([*prompt, *written], 1)
+        yield 0.4 * len(written) / most
+    return written
+
+
+def _drafted(
+    own: Writer, other: Writer, prompt: list[int], most: int, ahead: int, words: Sequence[str]
+) -> Generator[float, None, tuple[list[int], list[dict[str, Any]]]]:
+    """The text with a draft of up to `ahead` tokens a call, and its rounds."""
+    written: list[int] = []
+    rounds: list[dict[str, Any]] = []
+    while len(written) < most and EOS not in written[-1:]:
+        proposed: list[int] = []
+        while len(proposed) < min(ahead, most - len(written) - 1) and EOS not in proposed[-1:]:
+            proposed += other.choices([*prompt, *written, *proposed], 1)
+        choices = own.choices([*prompt, *written, *proposed], len(proposed) + 1)
+        kept = next((i for i, (p, c) in enumerate(zip(proposed, choices, strict=False)) if p != c), len(proposed))
+        taken = [*proposed[:kept], choices[kept]]
+        taken = taken[: taken.index(EOS) + 1] if EOS in taken else taken
+        written += taken
+        own_token = words[choices[kept]] if len(taken) > kept else None
+        rounds.append({"proposed": [words[i] for i in proposed], "kept": min(kept, len(taken)), "own": own_token})
+        yield 0.4 + 0.6 * len(written) / most
+    return written, rounds

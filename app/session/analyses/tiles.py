@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from app.session import checks, weights
 from app.session.analyses import Result, Run, known, whole
 from app.session.events import Check, Refused, Status
-from models.parts.tap import Recorder, Tape
+from models.parts.tap import Record, Recorder, Tape
 from models.parts.tiles import tiled
 from models.parts.tiles import whole as scored
 
@@ -32,6 +32,8 @@ ARGUMENTS = {
 }
 LARGEST = 512
 KEPT = ("maximum", "sum", "running")
+# The other form of a read: its output, how far the logits that follow are apart (where they do), and what is kept by tile.
+Other = tuple[Tensor, float | None, dict[str, Record]]
 
 
 def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
@@ -50,15 +52,8 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
     scores, values, mask, mixed = _of(tape, path)
     b = whole(arguments, "request", 0, len(scores) - 1, 0)
     head, row = (whole(arguments, n, 0, scores.shape[i] - 1, 0) for n, i in (("head", 1), ("row", 2)))
-    if own:
-        dense = known(replace(run, model=_dense(run)))
-        kept = {n: tape.records[f"{path}.tile.{n}"] for n in KEPT}
-        yield 0.5
-        other, logits = dense.records[f"{path}.mixed"].value, tape.records["logits"].value - dense.records["logits"].value
-    else:
-        recorder = Recorder()
-        other, logits = tiled(scored(scores), values, mask, tile, recorder).mixed, None
-        kept = recorder.tape.finish().records
+    yield 0.5
+    other, logits, kept = _as_one_matrix(run, tape, path) if own else _in_tiles(scores, values, mask, tile)
     real = mask.any(-1)[:, None].expand(mixed.shape[:3])
     off = float((other - mixed).abs()[real].max())
     status: Status = "pass" if off <= checks.TOLERANCE else "fail"
@@ -72,7 +67,7 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
             "head": head,
             "row": row,
             "largest": off,
-            "logits": None if logits is None else float(logits.abs().max()),
+            "logits": logits,
             "own": bool(own),
             "tiles": [_after(kept, b, head, i, row) for i in range(-(-keys // tile))],
             "dense": queries * keys,
@@ -101,6 +96,20 @@ def _dense(run: Run) -> nn.Module:
     return model
 
 
+def _as_one_matrix(run: Run, tape: Tape, path: str) -> Other:
+    """Where the model itself runs in tiles."""
+    dense = known(replace(run, model=_dense(run)))
+    logits = tape.records["logits"].value - dense.records["logits"].value
+    return dense.records[f"{path}.mixed"].value, float(logits.abs().max()), {n: tape.records[f"{path}.tile.{n}"] for n in KEPT}
+
+
+def _in_tiles(scores: Tensor, values: Tensor, mask: Tensor, tile: int) -> Other:
+    """Where the model runs as one matrix."""
+    recorder = Recorder()
+    mixed = tiled(scored(scores), values, mask, tile, recorder).mixed
+    return mixed, None, recorder.tape.finish().records
+
+
 def _is_read(tape: Tape, path: str) -> bool:
     """Scores whose weights mix values of the same scope, by a softmax with an additive mask."""
     scope = path.removesuffix(".scores")
@@ -115,7 +124,7 @@ def _of(tape: Tape, path: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return scores, values.value, mask, mixed
 
 
-def _after(kept: Any, b: int, head: int, number: int, row: int) -> dict[str, Any]:
+def _after(kept: dict[str, Record], b: int, head: int, number: int, row: int) -> dict[str, Any]:
     """Axes of a tape: b h i t."""
     largest, total, running = (kept[n].value[b, head, number, row] for n in KEPT)
     return {"maximum": float(largest), "sum": float(total), "output": running.tolist()}
