@@ -3,7 +3,7 @@
  * that are not the same: which keys it may read, whether it is a key that others may read, whether it counts in the loss. Words that
  * read a picture show what each of them looked at. */
 
-import { columnAt, columns, forms, lines, lossSum, most, ownInputs, strip } from "../lib/training/batches.mjs";
+import { columnAt, columns, forms, lines, lossSum, most, ownInputs, sourceOf, strip } from "../lib/training/batches.mjs";
 import { objective, writes } from "../lib/answers.mjs";
 import * as draw from "../lib/canvas.mjs";
 import { h, hide, list, set, text } from "../lib/dom.mjs";
@@ -56,9 +56,11 @@ export default {
     sequences(line.children[1], world, context);
     const own = world.opened?.scenario?.training?.batch === "mine";
     const fed = ownInputs(world.moved?.train);
-    text(line.children[2], fed || (world.moved?.train ? (own ? msg`your own sequences` : msg`drawn for this update`) : ""));
+    const source = sourceOf(world);
+    text(line.children[2], fed || source || (world.moved?.train ? (own ? msg`your own sequences` : msg`drawn for this update`) : ""));
+    set(line.children[2], "data-source", !fed && source ? "" : null);
     set(line.children[2], "data-fed", fed ? "" : null);
-    set(line.children[2], "title", fed ? msg`ε is the probability of the gold token; → marks the model’s own, its most probable word there. Labels stay gold.` : null);
+    set(line.children[2], "title", fed ? msg`ε is the probability of the gold token; → marks the model’s own, its most probable word there. Labels stay gold.` : source || null);
     const [sum, mark] = line.lastElementChild.children;
     text(sum, world.moved?.train?.rows?.length ? lossSum(world.moved.train) : msg`no batch yet`);
     hide(mark, world.moved?.train?.loss == null);

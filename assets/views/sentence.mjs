@@ -4,6 +4,7 @@
 import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { reading, training } from "../lib/told/happened.mjs";
 import { held } from "../lib/states/kept.mjs";
+import { sourceOf } from "../lib/training/batches.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { looks } from "../lib/picture/looking.mjs";
 import * as read from "../lib/reads.mjs";
@@ -79,7 +80,8 @@ function clipping(world) {
  * @param {World} world */
 function uncounted(world) {
   const rows = read.trainRows(world).filter((row) => !row.counts);
-  const out = rows.length;
+  const out = rows.length, source = world.moved?.stage === "batch" ? sourceOf(world) : "";
+  if (source) return `${source}.`;
   if (rows.some((row) => row.label !== "<pad>")) return counted(out, "{0} row does not count: it is given, or has no label.", "{0} rows do not count: they are given, or have no label.");
   return out ? counted(out, "{0} row does not count: its label is <pad>, there is nothing to predict.", "{0} rows do not count: their label is <pad>, there is nothing to predict.") : "";
 }

@@ -32,7 +32,7 @@ class Needle(Task):
     def __init__(self, length: int = LENGTH) -> None:
         self.length = length
         self.presets: Sequence[Preset] = (
-            self._preset("Far away", 250, "Row 0, <cls>, is global: does its largest weight lie on row 251?"),
+            self._preset("Far away", 250, "Layer 1, head 4: row 0, <cls>, is global. Does its largest weight lie on row 251?"),
             self._preset("In the middle", 128, "Take row 0 out of the global rows: the class becomes a guess."),
             self._preset(
                 "As near as it comes", NEAREST, "Two layers of radius 8 reach 16 rows; the metal stands twice as far away."

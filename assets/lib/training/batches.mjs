@@ -39,6 +39,12 @@ function whatIsGiven(rows) {
   return bare ? counted(rows.length, "{0} row", "{0} rows") : rows.map((r) => shown(r.token)).join(" ");
 }
 
+/** What a sequence that writes is given beside it: "source: restore : the <x0> sleeps". @param {World} world */
+export function sourceOf(world) {
+  const given = writes(world) && world.moved?.train ? read.rows(world, "s").filter(read.known) : [];
+  return given.length ? msg`source: ${whatIsGiven(given)}` : "";
+}
+
 /** How many of the rows of the batch are given the model's own token, in words; "" under teacher forcing. Pure.
  * @param {any} train a TrainView */
 export function ownInputs(train) {
