@@ -231,6 +231,7 @@ class Spec:
     places, `(y, x)`.
     rows_of: `(config) -> how many rows an owner has that is neither source nor target` ("r": hops).
     carries: `(config) -> states that are linear in what rows wrote`, so that what is left of each row can be told.
+    changed: what its paper did otherwise than those before it, where it is a preset of a page that has several.
     limits: `(config) -> what one should know of weights learned in this variant`, for people: what keeps it from learning its
     task wholly; "": nothing.
     """
@@ -254,4 +255,5 @@ class Spec:
     source_shape: Callable[[Any, int, int], tuple[int, ...]] = lambda config, rows, width: (rows,)
     rows_of: Callable[[Any], Mapping[str, int]] = lambda config: {}
     carries: Callable[[Any], tuple[Carry, ...]] = lambda config: ()
+    changed: str = ""
     limits: Callable[[Any], str] = lambda config: ""

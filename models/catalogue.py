@@ -60,8 +60,8 @@ def config_schema(config: type) -> list[dict[str, Any]]:
 
 
 def deciding(spec: Spec, config: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a config that decide what is learned. A field marked `same_weights` only says how the same weights run,
-    and one whose `when` does not hold says nothing."""
+    """The fields of a config that decide what is learned. A field marked `same_weights` only says how the same weights run
+    or go on learning, and one whose `when` does not hold says nothing."""
     free = {f.name for f in dataclasses.fields(spec.config) if f.metadata.get("same_weights")} | idle(spec, config)
     return {name: value for name, value in config.items() if name not in free}
 

@@ -259,7 +259,7 @@ def _build(config: Config, source: int | None, target: int) -> nn.Module:
     return FixedContext(config, source, target)
 
 
-def _spec(id: str, name: str, summary: str, inventory: str, paper: str, config: type[Config]) -> Spec:
+def _spec(id: str, name: str, summary: str, inventory: str, paper: str, config: type[Config], changed: str = "") -> Spec:
     return Spec(
         id=id,
         name=name,
@@ -275,6 +275,7 @@ def _spec(id: str, name: str, summary: str, inventory: str, paper: str, config: 
         layers=lambda config: config.layers,
         capabilities=Capabilities(has_source=True, largest_rows=129),
         formulas=_formulas,
+        changed=changed,
     )
 
 
@@ -282,7 +283,9 @@ SPECS = (
     _spec("fixed_context", "Fixed context", "The whole source becomes one vector; the decoder sees nothing else of it.", "A1",
           "Source text 000, sections 0x01D to 0x02B; Cho et al. 2014; Sutskever et al. 2014", Config),
     _spec("cho_2014", "Cho et al. 2014", "Gated units; one vector c, given at the start, at every step and in the readout.", "A2",
-          "Cho et al. 2014, Learning Phrase Representations using RNN Encoder-Decoder, arXiv 1406.1078", ChoConfig),
+          "Cho et al. 2014, Learning Phrase Representations using RNN Encoder-Decoder, arXiv 1406.1078", ChoConfig,
+          "It changed the unit: gates in place of tanh. One summary c enters the first state, every step and the readout."),
     _spec("sutskever_2014", "Sutskever et al. 2014", "Deep LSTMs; the source is read backwards and its last states handed over.",
-          "A3", "Sutskever et al. 2014, Sequence to Sequence Learning with Neural Networks, arXiv 1409.3215", SutskeverConfig),
+          "A3", "Sutskever et al. 2014, Sequence to Sequence Learning with Neural Networks, arXiv 1409.3215", SutskeverConfig,
+          "It changed three things: deep LSTMs, a source read backwards, and last states handed over once, without c later."),
 )  # fmt: skip

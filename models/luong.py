@@ -56,10 +56,20 @@ class Config:
         "global", "Window", "all rows; around row t, whatever stands there; around a predicted place", choices=ALIGNMENTS
     )
     D: int = setting(
-        5, "Half window D", "rows to either side of the centre; sigma is D/2; 10 in the paper", low=1, high=20, when=LOCAL
+        5,
+        "Half window D",
+        "rows to either side of the centre; sigma is D/2; 10 in the paper",
+        low=1,
+        high=20,
+        when=LOCAL,
+        same_weights=True,
     )
     renormalise: bool = setting(
-        False, "Renormalise local-p", "a variant: the paper does not normalise after the envelope", when={"alignment": "local_p"}
+        False,
+        "Renormalise local-p",
+        "a variant: the paper does not normalise after the envelope",
+        when={"alignment": "local_p"},
+        same_weights=True,
     )
     input_feeding: bool = setting(True, "Input feeding", "the last attentional state enters the next step")
     cell: str = setting("lstm", "Cell", "the paper's are LSTMs", choices=KINDS)

@@ -58,7 +58,7 @@ class KeyValueConfig:
     )
     width: int = setting(48, "Role width e", "of each part of the output", low=4, high=96)
     d_token: int = setting(32, "Token width d", "length of a token's vector", low=4, high=128)
-    window: int = setting(15, "Memory L", "how many earlier outputs are kept", low=1, high=128)
+    window: int = setting(15, "Memory L", "how many earlier outputs are kept", low=1, high=128, same_weights=True)
 
 
 @dataclass(frozen=True)

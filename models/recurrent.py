@@ -36,7 +36,9 @@ class Config:
     layers: int = setting(1, "Layers", "each reads the hidden states of the one below", low=1, high=4)
     width: int = setting(96, "State width n", "all that one step hands to the next", low=4, high=128)
     d_token: int = setting(32, "Token width d", "length of a token's vector", low=4, high=128)
-    truncate: int = setting(0, "Truncated BPTT", "gradient crosses at most so many rows; 0: all", low=0, high=128)
+    truncate: int = setting(
+        0, "Truncated BPTT", "gradient crosses at most so many rows; 0: all", low=0, high=128, same_weights=True
+    )
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,9 @@ class Config:
     d_token: int = setting(24, "Token width d", "length of a token's vector", low=4, high=128)
     attention: int = setting(32, "Attention width a", "of the hidden layer that weighs", low=4, high=128)
     hidden: int = setting(48, "Hidden width f", "between the embedding and the classes", low=4, high=256)
-    penalty: float = setting(0.3, "Penalty", "how much hops that weigh alike cost; 0: nothing", low=0.0, high=10.0)
+    penalty: float = setting(
+        0.3, "Penalty", "how much hops that weigh alike cost; 0: nothing", low=0.0, high=10.0, same_weights=True
+    )
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ def _architecture(spec: Spec) -> dict[str, Any]:
         "name": spec.name,
         "family": spec.family,
         "summary": spec.summary,
+        "changed": spec.changed,
         "inventory": list(spec.inventory),
         "paper": spec.paper,
         "config_schema": config_schema(spec.config),

@@ -79,8 +79,8 @@ class Runner:
                 hear(event, epoch)
             if self._stopped:
                 await self._thread(cast(Generator[Event], events).close)
-                message = f"{command.kind} was cancelled; the run stands where it stood before."
-                raise Refused(Problem("command", command.kind, "", message))
+                message = "Cancelled; the run stands where it stood before."
+                raise Refused(Problem("cancel", command.kind, "", message))
             await asyncio.sleep(0)  # what was told is sent before the engine takes the interpreter again
 
     def _hear(self, hear: Hear, base: int, event: Event, epoch: int) -> None:

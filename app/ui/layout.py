@@ -121,7 +121,7 @@ def page_data(app: Dash, catalogue: Mapping[str, Any]) -> dict[str, Any]:
 
 def _architecture(found: Mapping[str, Any]) -> dict[str, Any]:
     kept = {k: found[k] for k in ("id", "family", "config_schema", "phases", "tasks", "checkpoints", "capabilities")}
-    return {**kept, "name": say(found["name"])}
+    return {**kept, "name": say(found["name"]), "changed": say(found["changed"])}
 
 
 def _task(found: Mapping[str, Any]) -> dict[str, Any]:

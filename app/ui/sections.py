@@ -52,7 +52,12 @@ def more(group: str) -> Component:
 
 
 def _variant() -> Component:
-    places = [html.Dl(id=ids.VARIANT, className="kv"), html.P(id=ids.COUNT, className="note count"), html.Div(id=ids.WEIGHTS)]
+    places = [
+        html.P(id=ids.CHANGED, className="note"),
+        html.Dl(id=ids.VARIANT, className="kv"),
+        html.P(id=ids.COUNT, className="note count"),
+        html.Div(id=ids.WEIGHTS),
+    ]
     return _section("variant", say("Variant"), more("config"), *places)
 
 

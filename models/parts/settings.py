@@ -20,7 +20,8 @@ class Headed(Protocol):
 
 def setting(default: Any, title: str, why: str, **allowed: Any) -> Any:
     """title, why: for people. allowed: `choices`, or `low` and `high`; `when`: the other fields' values that give it meaning (a
-    tuple: any of them); `same_weights`: it only says how the model runs, so that weights learned with another value of it fit."""
+    tuple: any of them); `same_weights`: it says how the model runs or learns, not what it has, so that weights learned with
+    another value of it fit."""
     return field(default=default, metadata={"title": title, "why": why, **allowed})
 
 

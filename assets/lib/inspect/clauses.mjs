@@ -45,7 +45,7 @@ export function show({ select, button, legend, said, plot }, own, world, context
     text(li.children[1], f.own ? msg`this run (${f.name})` : f.name);
     set(li, "data-own", f.own ? "" : null);
   });
-  text(said, own.problem || (found ? msg`n = ${found.n} held-out sentences a point; bars: one standard error; shaded: longer than in training.` : own.running ? msg`Every family translates the same held-out sentences.` : msg`Measures this run’s model and each family with shipped weights on the same held-out sentences.`));
+  text(said, own.problem || (found ? msg`n = ${found.n} held-out sentences a point, ± one standard error; shaded: longer than trained.` : own.running ? msg`Every family translates the same held-out sentences.` : msg`Measures this run’s model and each family with shipped weights on the same held-out sentences.`));
   set(plot, "aria-label", found ? described(found) : msg`Not measured yet`);
   return found;
 }

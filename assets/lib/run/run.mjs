@@ -238,7 +238,7 @@ export class Run {
       if (itself) return reply;
       if (this.store.world.refused) this.store.set({ refused: null });
       this.changed();
-    } else if (reply.errors.length) this.refuse(reply.errors);
+    } else if (reply.errors.some((e) => e.field !== "cancel")) this.refuse(reply.errors);
     return reply;
   }
 

@@ -129,6 +129,7 @@ export class SetUp {
     this.draft = {};
     this.build([...(this.described.config[architecture] ?? []), /** @type {any} */ ({ ...weightsField(), choices: choices() })], "VARIANT");
     this.laterOf("config");
+    put(this.element("CHANGED"), this.actions.architecture(architecture)?.changed ?? "");
   }
 
   /** @param {World} world */

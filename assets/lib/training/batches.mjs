@@ -52,7 +52,7 @@ export function ownInputs(train) {
   if (share === null || share === undefined || share === 1) return "";
   const rows = train.rows.flat().filter((/** @type {any} */ r) => r.counts);
   const own = rows.filter((/** @type {any} */ r) => r.gold != null);
-  return msg`${own.length} of ${rows.length} inputs its own, ε ${figure(number(share), 2)}`;
+  return msg`→ own: ${own.length} of ${rows.length}, ε ${figure(number(share), 2)}`;
 }
 
 /** The relation whose read mask is shown: the selected one, or the first in which target rows ask.

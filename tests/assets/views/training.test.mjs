@@ -208,7 +208,7 @@ test("a long curve keeps its peaks, in their order", () => {
 
 test("inputs of the model's own are told, and how many they are", () => {
   const rows = [[trainRow("<bos>", "le", { gold: null }), trainRow("la", "chat", { gold: "le" }), trainRow("chat", "<eos>", { gold: "chat" })]];
-  assert.equal(ownInputs({ gold_share: 0.5, rows }), "2 of 3 inputs its own, ε 0.50");
+  assert.equal(ownInputs({ gold_share: 0.5, rows }), "→ own: 2 of 3, ε 0.50");
   assert.equal(ownInputs({ gold_share: 1, rows }), "");
   const w = training({ rows, gold_share: 0.5 });
   assert.deepEqual(lines(w).map((l) => l.gold), [null, "le", "chat"]);
