@@ -98,7 +98,7 @@ def of_catalogue() -> set[str]:
     found = {text for task in given["tasks"] for p in task["presets"] for text in (p["name"], p["note"])}
     found |= {task["name"] for task in given["tasks"]}
     for spec in architectures().values():
-        found |= {spec.name, spec.family, spec.summary, *([spec.changed] if spec.changed else []), *(r.title for r in spec.relations)}
+        found |= {spec.name, spec.family, spec.summary, *(r.title for r in spec.relations), *filter(None, [spec.changed])}
     return found | set(_of_fields(controls.fields(given))) | {"masks", "edits"}  # what a moment says that it was set anew
 
 
