@@ -8,10 +8,12 @@ import { msg } from "../lib/language.mjs";
 import { cellState } from "../lib/map/maps.mjs";
 import { placeSet, withPlace } from "../lib/picture/draws.mjs";
 import { layout } from "../lib/picture/layout.mjs";
+import { drawPatches, patchLayout } from "../lib/picture/patches.mjs";
 import { drawPlaces, places } from "../lib/picture/places.mjs";
 import { grid, isLookedAt, picture } from "../lib/picture/source.mjs";
 import { location, look, looks, place, shares, word } from "../lib/picture/looking.mjs";
 import { drawWeights, ends } from "../lib/picture/weights.mjs";
+import { places as queryPlaces } from "../lib/read/ribbons.mjs";
 import * as read from "../lib/reads.mjs";
 import { figure, percent } from "../lib/words.mjs";
 
@@ -66,20 +68,30 @@ function paint({ canvas, world, at }) {
   const cut = grid(read.rows(world, "s"));
   const lines = picture(world);
   if (!cut || !lines.length) return;
-  const geo = layout(width, height, read.rows(world, "t").length, cut);
+  const { patches, geo, top } = parts(world, width, height, cut);
   const row = shownRow(world);
+  const state = stateOf(world, row);
+  if (patches) drawPatches(g, patches, { lines, cut, queries: queryPlaces(world, "t"), shares: (r) => shares(world, "picture", r), drawn: (r) => drawnAt(world, r), state, row, pointed: at?.place ?? world.hover?.key ?? null });
+  g.translate(0, top);
   const own = { cut, shares: shares(world, "picture", row), drawn: drawnAt(world, row), set: placeSet(world, row) !== null, pointed: at?.row === row ? at.place : (world.hover?.key ?? null) };
   heads(g, geo, width);
   look(g, geo.picture, { ...own, lines, large: true });
-  drawWeights(g, geo.weights, { ...own, state: stateOf(world, row), locked: world.look.lock?.row === row ? world.look.lock.key : null, log: world.look.scale === "log" });
+  drawWeights(g, geo.weights, { ...own, state, locked: world.look.lock?.row === row ? world.look.lock.key : null, log: world.look.scale === "log" });
   read.rows(world, "t").forEach((query, r) => {
     const box = geo.small(r);
-    if (box.x + box.w > width || box.y + box.h > height) return;
+    if (box.x + box.w > width || box.y + box.h > height - top) return;
     const padded = query.state === "padded";
     look(g, box, { lines: padded ? [] : lines, cut, shares: padded ? [] : shares(world, "picture", r), drawn: drawnAt(world, r), set: placeSet(world, r) !== null, large: false, pointed: null });
     if (r === row) frame(g, box);
     if (!padded) name(g, box, word(world, r), r === row);
   });
+}
+
+/** Where all lies: the strip of places above, the rest below it, `top` px lower. @param {World} world @param {number} width @param {number} height @param {{lines: number, columns: number}} cut */
+function parts(world, width, height, cut) {
+  const patches = patchLayout(width, height, cut.lines * cut.columns, queryPlaces(world, "t").length);
+  const top = patches?.height ?? 0;
+  return { patches, top, geo: layout(width, height - top, read.rows(world, "t").length, cut) };
 }
 
 /** @param {CanvasRenderingContext2D} g @param {ReturnType<typeof layout>} geo @param {number} width */
@@ -122,9 +134,10 @@ function pointed({ canvas, world }, e) {
   const cut = grid(read.rows(world, "s"));
   if (!cut) return null;
   const box = canvas.getBoundingClientRect();
-  const geo = layout(box.width, box.height, read.rows(world, "t").length, cut);
-  const found = geo.at(e.clientX - box.left, e.clientY - box.top);
-  if (!found) return null;
+  const { patches, geo, top } = parts(world, box.width, box.height, cut);
+  const [x, y] = [e.clientX - box.left, e.clientY - box.top];
+  const found = y < top ? patches?.at(x, y) : geo.at(x, y - top);
+  if (!found || (found.row ?? 0) >= read.rows(world, "t").length) return null;
   return { row: found.row ?? read.focus(world).row, place: found.place, large: found.row === null };
 }
 

@@ -6,6 +6,7 @@ import { msg, counted, parts } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { placeSet } from "../picture/draws.mjs";
 import { location, place as drawnPlace } from "../picture/looking.mjs";
+import { isLookedAt } from "../picture/source.mjs";
 import { patterned, reached } from "../map/reach.mjs";
 import { keyReads } from "../read/ribbons.mjs";
 import { statePart } from "./happened-states.mjs";
@@ -97,7 +98,8 @@ export function readPart(world, weight) {
   const all = keyReads(world, weight, row);
   const own = at.info.key === at.info.query;
   const bare = (/** @type {string} */ name, /** @type {number} */ i) => name === String(i); // rows of features have no other name
-  const word = (/** @type {number} */ key) => [bare(keys[key].token, key) ? part(msg`row ${key}`, "k") : token(keys[key].token, "k"), ...(own && key === row ? [part(msg`, itself`)] : [])];
+  const placed = at.info.key === "s" && isLookedAt(world); // its rows are places of a picture
+  const word = (/** @type {number} */ key) => [placed ? part(msg`place ${keys[key].token}`, "k") : bare(keys[key].token, key) ? part(msg`row ${key}`, "k") : token(keys[key].token, "k"), ...(own && key === row ? [part(msg`, itself`)] : [])];
   const owner = at.info.query === "s" ? msg`source row ${row}` : msg`target row ${row}`;
   const who = at.info.query === "r" ? [token(asker.token, "q")] : told(bare(asker.token, row) ? parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner}` : parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner} ${token(asker.token, "q")}`);
   if (locked !== null) return lockedPart(who, all[locked], word, all[locked]?.state === "model" ? beyond(world, row, locked) : []);
