@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { layout } from "../../../assets/lib/picture/layout.mjs";
+import { patchLayout } from "../../../assets/lib/picture/patches.mjs";
 import { ranked } from "../../../assets/lib/picture/places.mjs";
 import { percents } from "../../../assets/lib/picture/weights.mjs";
 
@@ -47,4 +48,15 @@ test("the list holds the most probable places, the drawn one wherever it stands,
 
 test("a share is printed in percent in at most two signs", () => {
   assert.deepEqual([0, 0.0004, 0.003, 0.0094, 0.0096, 0.036, 0.464, 1].map(percents), ["0", "0", ".3", ".9", "1", "4", "46", "100"]);
+});
+
+test("the strip of places lies over the words, a point on it is a place or a row, and without room there is none", () => {
+  const geo = patchLayout(565, 230, 36, 6);
+  const middle = (b) => geo.at(b.x + b.w / 2, b.y + b.h / 2);
+  for (const key of [0, 17, 35]) assert.deepEqual(middle(geo.patch(key)), { row: null, place: key });
+  for (const row of [0, 5]) assert.deepEqual(middle(geo.chip(row)), { row, place: null });
+  assert.ok([...Array(36).keys()].every((key) => inside(geo.patch(key), 565, geo.bottom)) && inside(geo.chip(5), 565, geo.height));
+  assert.equal(geo.at(10, 5), null);
+  assert.equal(patchLayout(565, 165, 36, 6), null);
+  assert.equal(patchLayout(362, 272, 144, 6), null);
 });
