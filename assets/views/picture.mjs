@@ -1,6 +1,6 @@
 // @ts-check
 /** A picture with what each word reads of it: the row that is looked at large, its weights in numbers beside it, all words small, and the places
- * that it reads most as a list. Where a place is drawn, one is chosen by a click on any of the three. */
+ * that it reads most as a list; above, where there is room, the places as a strip with ribbons. Where a place is drawn, one is chosen by a click on any of them. */
 
 import { clip, css, fit, font, label } from "../lib/canvas.mjs";
 import { h, set, text } from "../lib/dom.mjs";
