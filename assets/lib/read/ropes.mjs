@@ -54,7 +54,7 @@ export function keyStrip(g, s, near, world) {
     const state = key.state === "new" ? "known" : key.state;
     const place = { id: key.id, text: key.text };
     draw.font(g, 480, 10.5, true);
-    draw.label(g, draw.clip(g, placeName(geo, i, place), geo.slot - 2), geo.middle(i), geo.top - 8, { size: 10.5, mono: true, align: "center", color: "--ink-3" });
+    draw.label(g, clipped(g, geo, i, placeName(geo, i, place), geo.top - 8), geo.middle(i), geo.top - 8, { size: 10.5, mono: true, align: "center", color: "--ink-3" });
     draw.chip(g, geo.x(i), geo.top, geo.slot - geo.pad, geo.chip, shown(key.token), { role: "k", state, on: i === s.top, size: geo.size });
     if (s.reads[i]?.state === "user" || s.reads[i]?.state === "model") veil(g, geo, i, s.reads[i].state === "user");
     if (key.text) unknownWord(g, geo, i, geo.top);
@@ -102,6 +102,14 @@ function lightUp(g, geo, i, y, passing) {
 function placeName(geo, i, row) {
   if (row.text) return `${i} “${shown(row.text)}”`;
   return geo.ids && geo.slot > 72 && row.id >= 0 ? `${i} · id ${row.id}` : String(i);
+}
+
+/** A text at a place, cut to its width; the pointer over it says it whole.
+ * @param {Canvas} g @param {import("./strips.mjs").Layout} geo @param {number} i @param {string} text @param {number} y its middle */
+function clipped(g, geo, i, text, y) {
+  const cut = draw.clip(g, text, geo.slot - 2);
+  if (cut !== text) draw.noteCut(g, text, geo.x(i), y - 8, geo.slot, 16);
+  return cut;
 }
 
 /** What each key gives, beside it; the largest on its ribbon. A number that is none is marked.
@@ -175,7 +183,7 @@ function under(g, s, i, on, words) {
   draw.label(g, geo.ids || !second ? first : second, geo.middle(i), y, { size: 11, mono: true, weight: strong ? 640 : 460, align: "center", color: strong || now ? "--d" : "--ink-3" });
   if (!geo.ids) return;
   draw.font(g, 480, 10.5, true);
-  const name = place.id >= 0 ? draw.clip(g, placeName(geo, i, place), geo.slot - 2) : "";
+  const name = place.id >= 0 ? clipped(g, geo, i, placeName(geo, i, place), y + 14) : "";
   draw.label(g, second || name, geo.middle(i), y + 14, { size: 10.5, mono: true, weight: second ? 640 : 480, align: "center", color: second ? "--d" : "--ink-3" });
 }
 
