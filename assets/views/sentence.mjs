@@ -83,7 +83,10 @@ function uncounted(world) {
   const out = rows.length, source = world.moved?.stage === "batch" ? sourceOf(world) : "";
   if (source) return `${source}.`;
   if (rows.some((row) => row.label !== "<pad>")) return counted(out, "{0} row does not count: it is given, or has no label.", "{0} rows do not count: they are given, or have no label.");
-  return out ? counted(out, "{0} row does not count: its label is <pad>, there is nothing to predict.", "{0} rows do not count: their label is <pad>, there is nothing to predict.") : "";
+  if (out) return counted(out, "{0} row does not count: its label is <pad>, there is nothing to predict.", "{0} rows do not count: their label is <pad>, there is nothing to predict.");
+  const all = read.phase(world) === "train" ? (world.moved?.train?.rows ?? []) : [];
+  const elsewhere = all.flat().filter((/** @type {any} */ row) => !row.counts && row.label === "<pad>").length;
+  return elsewhere ? counted(elsewhere, "In the other sequences {0} row does not count: its label is <pad>.", "In the other sequences {0} rows do not count: their label is <pad>.") : "";
 }
 
 /** Between the forward and the backward pass: what is held for it.

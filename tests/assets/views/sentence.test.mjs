@@ -79,7 +79,7 @@ test("training: the batch, the pass, the hardest row, the gradient, the clipping
     `Update 2: 3 sequences, ${later.filter((r) => r.counts).length} of ${later.length} rows count in the loss.`,
   ]);
   assert.equal(noted("training", 5), `Gradient norm ${train.norm.toFixed(3)} is above 1: this update is scaled by ${train.clip_factor.toFixed(3)}. ${without(rows)}`);
-  assert.equal(noted("training", 7), "Weights: random, then 1 update here.");
+  assert.equal(noted("training", 7), `Weights: random, then 1 update here. In the other sequences ${later.filter((r) => !r.counts).length} rows do not count: their label is <pad>.`);
   assert.equal(noted("random", 1), "Random weights: what is read means nothing yet.");
 });
 
