@@ -39,6 +39,7 @@ def _top() -> Component:
             html.Span(className="sp"),
             pages("bench"),
             html.Span(id="bench-copied", className="note", role="status"),
+            button(say("Picture"), "picture", name="link hide-phone", title=say("A picture of the bench, PNG")),
             link,
             button(say("Theme"), "theme", name="link"),
             other_language(),

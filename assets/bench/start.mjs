@@ -6,6 +6,7 @@ import { msg, parts } from "../lib/language.mjs";
 import { acting } from "../lib/page/acting.mjs";
 import { speak } from "../lib/page/speak.mjs";
 import { theming } from "../lib/page/theme.mjs";
+import { savePicture } from "../lib/taking/shot.mjs";
 import { figure, percent } from "../lib/words.mjs";
 import { drawJacobian, drawScores, drawSweep } from "./drawings.mjs";
 import { examples } from "./examples.mjs";
@@ -209,6 +210,7 @@ const acts = {
   mode: (mode) => change({ ...page.bench, mode: /** @type {any} */ (mode) }),
   more: (what) => resize(/** @type {any} */ (what), 1), fewer: (what) => resize(/** @type {any} */ (what), -1),
   copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.bench)).then(() => text(place("bench-copied"), msg`Copied`)),
+  picture: () => savePicture(/** @type {any} */ (document.querySelector(".bench .stage")), { name: "lookback-bench", caption: msg`Lookback: read bench`, redraw: draw }),
 };
 acting(acts);
 place("bench-examples").addEventListener("change", (event) => open(/** @type {any} */ (event.target).value));

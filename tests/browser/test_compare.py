@@ -12,6 +12,7 @@ from tests.browser.conftest import Server
 
 pytestmark = pytest.mark.browser
 READY = "() => document.documentElement.dataset.ready !== undefined"
+MODELS = ("cho_2014", "bahdanau", "encoder_decoder")
 TOGETHER = "() => lookbackCompare.columns.map((c) => c.world.moved?.step).join()"
 
 
@@ -119,3 +120,18 @@ def test_one_sentence_is_asked_of_two_owners_of_rows(compare: Page) -> None:
         "<bos> the black cat sleeps → le chat noir",
     ]
     expect(compare.locator("#compare-track button").nth(3)).to_have_text("noir")
+
+
+def test_a_picture_and_a_table_are_taken_away(compare: Page) -> None:
+    compare.get_by_role("button", name="Step").click()
+    compare.wait_for_function(f"({TOGETHER})() === '1,1,1'")
+    with compare.expect_download() as taken:
+        compare.get_by_role("button", name="Table").click()
+    lines = taken.value.path().read_text().split()
+    assert lines[0] == "model,architecture,step,token,probability"
+    assert [line.split(",")[:4] for line in lines[1:]] == [[m, a, "1", "le"] for m, a in zip("ABC", MODELS, strict=True)]
+    with compare.expect_download() as taken:
+        compare.get_by_role("button", name="Picture").click()
+    assert taken.value.suggested_filename == "lookback-compare-decode-1.png"
+    picture = taken.value.path().read_bytes()
+    assert int.from_bytes(picture[16:20], "big") > 2000, "twice as large as on the page"
