@@ -2,7 +2,7 @@
 /** What the comparison says: its sentence, and what each step of its track gave. */
 
 import { h } from "../lib/dom.mjs";
-import { msg, parts } from "../lib/language.mjs";
+import { counted, msg, parts } from "../lib/language.mjs";
 import { brief, probability, shown } from "../lib/words.mjs";
 import { letter } from "./grid.mjs";
 
@@ -22,17 +22,24 @@ export function said(page) {
   const ready = page.columns.filter((c) => c.world.moved);
   if (!ready.length) return [h("span", { class: "dim" }, msg`The models are being set up.`)];
   if (page.now.phase === "train") {
-    const updates = h("b", null, String(Math.max(...ready.map((c) => c.world.moved.updates))));
+    const updates = Math.max(...ready.map((c) => c.world.moved.updates));
     const alike = new Set(ready.map((c) => c.world.opened.scenario.task)).size === 1;
-    return alike ? parts`After ${updates} updates on the same batches.` : parts`After ${updates} updates, each on the batches of its own task.`;
+    return [alike ? counted(updates, "After {0} update on the same batches.", "After {0} updates on the same batches.") : counted(updates, "After {0} update, each on the batches of its own task.", "After {0} updates, each on the batches of its own task.")];
   }
   const choices = ready.map((c) => ({ c, token: c.request()?.candidates.find((/** @type {any} */ x) => x.id === c.request().choice) }));
   const going = choices.filter((x) => x.token);
   if (!going.length) return [msg`All models have ended.`, " ", h("span", { class: "dim" }, msg`Go back to choose another token.`)];
-  const row = h("b", null, String(Math.max(...ready.map(stepOf))));
   const token = (/** @type {any} */ t) => h("b", { class: "c-d mono", title: shown(t.token) }, brief(shown(t.token)));
-  if (new Set(going.map((x) => x.token.token)).size === 1) return parts`After ${row} tokens all that go on choose ${token(going[0].token)}, ${going.map((x) => `${letter(page.columns.indexOf(x.c))} ${probability(x.token.probability, 2)}`).join(", ")}.`;
+  const after = counted(Math.max(...ready.map(stepOf)), "After {0} token", "After {0} tokens");
+  if (new Set(going.map((x) => x.token.token)).size === 1) return [...parts`${after} all that go on choose ${token(going[0].token)}, ${going.map((x) => `${letter(page.columns.indexOf(x.c))} ${probability(x.token.probability, 2)}`).join(", ")}.`, ...looking(page, ready)];
   return going.flatMap((x, i) => [i ? ", " : "", ...parts`${letter(page.columns.indexOf(x.c))} chooses ${token(x.token)}`]).concat(".");
+}
+
+/** Which models can look at a source row themselves, where not all can. @param {Page} page @param {Column[]} ready @returns {string[]} */
+function looking(page, ready) {
+  const look = ready.filter((c) => c.relation()?.info.key === "s");
+  if (!look.length || look.length === ready.length || !ready.every((c) => c.request()?.source)) return [];
+  return [" ", msg`Only ${look.map((c) => letter(page.columns.indexOf(c))).join(", ")} can read a source row directly.`];
 }
 
 /** What each step gave, for the track. @param {Page} page @param {number} i from 1 @returns {{text: string, title: string}} */

@@ -98,7 +98,7 @@ def test_training_goes_on_the_same_batches_and_an_empty_source_is_refused(compar
     steps(compare, "0,0,0")
     compare.locator("#compare-step").click()
     compare.wait_for_function("() => lookbackCompare.columns.every((c) => c.world.curve.loss.length === 1)")
-    expect(compare.locator("#compare-say")).to_have_text(re.compile("After 1 updates"))
+    expect(compare.locator("#compare-say")).to_have_text(re.compile("After 1 update "))
     compare.get_by_label("The input that all models read").fill(" ")
     compare.keyboard.press("Enter")
     expect(compare.locator("#compare-say")).to_contain_text("The source is empty; allowed: 1 token or more.")
