@@ -66,10 +66,7 @@ export class Column {
 
   close() {
     this.closed = true;
-    this.socket.closed = () => {};
-    this.socket.state = "closed"; // nothing more is sent, and who waits for an answer goes on
-    this.socket.answerAll({ ok: false, errors: [] });
-    this.socket.socket?.close(1000);
+    this.socket.end();
   }
 
   /** @param {import("../lib/run/wire.mjs").Frame} frame */

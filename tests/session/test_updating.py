@@ -48,6 +48,22 @@ def test_norms_clip_and_moves_are_what_torch_computes() -> None:
         assert_close(moves, float((named[name].detach() - before[name]).norm()), rtol=1e-4, atol=1e-7)
 
 
+def test_what_the_optimizer_keeps_goes_from_update_to_update() -> None:
+    """Three updates leave the parameters that one AdamW of torch leaves: its moments are those of all batches so far."""
+    engine = opened(phase="train", training={"clip_norm": None, "learning_rate": 0.01})
+    model = copy.deepcopy(engine.learner.model)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, betas=(0.9, 0.98), weight_decay=0.01)
+    for _ in range(3):
+        do(engine, Step())
+        update = engine.standing.update
+        assert update is not None and update.lesson is not None
+        outputs, _ = model(Inputs(update.lesson.inputs, update.lesson.source), model.initial_state(3), OFF)  # type: ignore[operator]
+        optimizer.zero_grad()
+        F.cross_entropy(outputs.values.flatten(0, 1), update.lesson.labels.flatten(), ignore_index=PAD).backward()
+        optimizer.step()
+    assert_close(dict(engine.learner.model.named_parameters()), dict(model.named_parameters()), rtol=1e-3, atol=1e-5)
+
+
 def test_the_rows_losses_make_the_mean() -> None:
     view = moved(do(opened(phase="train"), Step())).train
     assert view is not None

@@ -119,6 +119,16 @@ export class Socket {
     socket?.close();
   }
 
+  /** Be done: nothing more is sent, heard or tried, and who waits for an answer goes on. */
+  end() {
+    const socket = this.socket;
+    this.socket = null;
+    this.state = "closed";
+    this.around.never(this.timer);
+    this.answerAll({ ok: false, errors: [] });
+    socket?.close(1000);
+  }
+
   /** @param {number} code @param {string} reason */
   closed(code, reason) {
     const wasOffline = this.state === "offline";

@@ -130,3 +130,14 @@ test("credit goes out while it is open", () => {
   socket.ack(13);
   assert.equal(around.sockets.at(-1).sent.length, 1);
 });
+
+test("a connection that is ended answers who waits and never comes back, even when it was cut before", async () => {
+  const { around, socket } = connected();
+  const step = socket.send({ kind: "step" });
+  cut(around);
+  socket.end();
+  assert.deepEqual(await step, { ok: false, errors: [] });
+  around.pass(60000);
+  assert.equal(around.sockets.length, 1);
+  assert.equal((await socket.send({ kind: "step" })).ok, false);
+});

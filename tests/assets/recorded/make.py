@@ -48,7 +48,7 @@ RUNS: dict[str, tuple[str, dict[str, Any], list[dict[str, Any]]]] = {
     "translation": ("encoder_decoder", {}, [STAGE, STAGE, *[STEP] * 5]),
     "two": ("decoder_only", {"phase": "prefill", "requests": TWO}, [STEP, {"kind": "enter", "phase": "decode"}, STEP, STEP]),
     "both": ("encoder_decoder", {"phase": "prefill", "requests": BOTH}, [STAGE, STAGE]),
-    "alone": ("decoder_only", {"masks": [mask("target_self", "causal_sliding", 0)], "requests": TWO[1:]}, [STEP]),
+    "alone": ("decoder_only", {"masks": [mask("target_self", "causal_block", 1)], "requests": TWO[1:]}, [STEP]),
     "hidden": ("encoder_decoder", {"masks": [mask("cross", "full", 0, [(1, 2, False)])]}, [STEP]),
     "random": ("encoder_decoder", {"weights": "random", "config": SMALL}, [STEP]),
     "training": ("decoder_only", {"phase": "train", "weights": "random", "config": SMALL}, [STAGE] * 7),
