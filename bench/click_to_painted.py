@@ -1,7 +1,7 @@
 """Click on Step to painted, eight maps: the page, a bare page, an ordinary Dash app, in turns in one browser.
 
 Painted: the frame after the one that shows the eight maps with the new row begins. The two others show nothing else. Our page
-shows much beside the maps; how long all of it takes is told apart.
+shows the map that is looked at and the small one of each head, and much beside them; how long all of it takes is told apart.
 """
 
 from __future__ import annotations
