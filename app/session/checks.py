@@ -144,9 +144,12 @@ def _rows_sum(calls: Sequence[Call]) -> Check:
 
 
 def _cell(call: Call, path: str, off: Tensor) -> dict[str, Any]:
-    """Where the largest of `[b, h, q]` or `[b, h, q, k]` lies, in absolute rows."""
+    """Where the largest of `[b, h, q]` or `[b, h, q, k]` lies, in absolute rows; of `[b]` (no row asked): whose."""
     largest = int(torch.where(off.isnan(), torch.inf, off).argmax())
-    at, head, row, *key = (int(i) for i in torch.unravel_index(torch.tensor(largest), off.shape))
+    at, *cell = (int(i) for i in torch.unravel_index(torch.tensor(largest), off.shape))
+    if not cell:
+        return {"path": path, "request": call.requests[at]}
+    head, row, *key = cell
     start = call.starts[at] if "t" in call.tape.records[path].axes else 0
     return {"path": path, "request": call.requests[at], "head": head, "row": row + start, **({"key": key[0]} if key else {})}
 
