@@ -1,4 +1,4 @@
-"""Whatever can be chosen of a recurrent family runs through the engine with its checks: every choice of every field, one at a time."""
+"""Every choice of every field of the recurrent families, one at a time, runs through the engine with its checks."""
 
 from __future__ import annotations
 
