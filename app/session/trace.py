@@ -308,7 +308,7 @@ def to_host(value: Tensor) -> Tensor:
     value = value.detach()
     if value.device.type != "cuda":
         return value
-    stream = _streams.setdefault(value.device, torch.cuda.Stream(value.device))
+    stream = _streams.get(value.device) or _streams.setdefault(value.device, torch.cuda.Stream(value.device))
     stream.wait_stream(torch.cuda.current_stream(value.device))
     with torch.cuda.stream(stream):
         host = torch.empty(value.shape, dtype=value.dtype, pin_memory=True)

@@ -23,6 +23,7 @@ def test_causal() -> None:
 def test_prefix_and_full() -> None:
     assert answer({"preset": "full", "n": 4})["edges"] == 16
     assert answer({"preset": "prefix", "n": 3, "prefix": 2})["matrix"] == [[True, True, False], [True, True, False], [True] * 3]
+    assert answer({"preset": "prefix", "n": 3, "prefix": 3})["matrix"] == [[True] * 3] * 3
     assert answer({"preset": "prefix", "n": 3, "prefix": 0})["matrix"] == answer({"preset": "causal", "n": 3})["matrix"]
 
 

@@ -204,7 +204,7 @@ def test_what_cannot_be_done_is_refused_in_words() -> None:
         (Join(request={"source": ["the"] * 200}), "request.source", "Use a shorter text"),
         (Join(request={"source": ["the"], "target": ["le"] * 200}), "request.target", "Use a shorter text"),
         (Join(request={"sauce": ["the"]}), "request.sauce", "not a field"),
-        (Leave(request=7), "request", "Request 7 does not exist; in the batch are: 0, 1, 2."),
+        (Leave(request=3), "request", "Request 3 does not exist; in the batch are: 0, 1, 2."),
         (Choose(request=3, token=5), "request", "allowed: 0 to 2"),
         (Change(fields={"policy": {"kind": "beam"}}), "policy.kind", "one request"),
     ]
