@@ -8,6 +8,7 @@ from dash import html
 from dash.development.base_component import Component
 from fastapi import FastAPI
 
+from app.session.worked import printed
 from app.ui.gathered import Gathered
 from app.ui.language import say
 from app.ui.parts import brand, button, deck, other_language, pages
@@ -27,7 +28,8 @@ def _content() -> Component:
 
 
 def _top() -> Component:
-    picker = html.Select(id="bench-examples", className="bench-examples", **{"aria-label": say("Example: a read to begin from")})
+    about = {"aria-label": say("Example: a read to begin from"), "data-worked": " ".join(printed())}
+    picker = html.Select(id="bench-examples", className="bench-examples", **about)
     numbers = button(say("Worked numbers"), "worked", name="link", **{"aria-haspopup": "dialog"})
     link = button(say("Copy link"), "copy", name="link", **{"aria-describedby": "bench-copied"})
     return html.Header(

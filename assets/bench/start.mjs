@@ -188,9 +188,26 @@ function draw() {
   const chosen = examples().find((e) => e.id === page.example);
   text(place("bench-note"), chosen && same(chosen.bench, b) ? chosen.note : "");
   const picker = /** @type {HTMLSelectElement} */ (place("bench-examples"));
-  if (picker.options.length === 0) picker.append(h("option", { value: "" }, msg`Your own numbers`), ...examples().map((e) => h("option", { value: e.id }, e.name)));
+  if (picker.options.length === 0) fillPicker(picker);
   picker.value = chosen && same(chosen.bench, b) ? chosen.id : "";
 }
+
+/** Reads to begin from, and everything that the texts print. @param {HTMLSelectElement} picker */
+function fillPicker(picker) {
+  const printed = (picker.dataset.worked ?? "").split(" ").map((name) => h("option", { value: `worked:${name}` }, name.replaceAll("_", " ")));
+  picker.append(h("option", { value: "" }, msg`Your own numbers`), ...examples().map((e) => h("option", { value: e.id }, e.name)), h("optgroup", { label: msg`Worked numbers` }, printed));
+}
+
+/** @param {HTMLSelectElement} picker */
+function pick(picker) {
+  const [kind, name] = picker.value.split(":");
+  if (kind !== "worked") return open(picker.value);
+  void showWorked(name);
+  draw(); // the read that stands there is still the same
+}
+
+/** @param {string} [name] the entry to begin at */
+const showWorked = (name) => workedNumbers((read) => (typeof read === "string" ? open(read) : take(read)), name);
 
 /** @param {Bench} a @param {Bench} b */
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -206,14 +223,14 @@ function gradients(b) {
 
 /** @type {Record<string, (what: string) => void>} */
 const acts = {
-  worked: () => workedNumbers((read) => (typeof read === "string" ? open(read) : take(read))), back: () => { stop(); step(-1); }, step: () => { stop(); step(1); }, play, theme: theming(draw), kind, speak: () => speak(place("language").dataset.language ?? ""),
+  worked: () => showWorked(), back: () => { stop(); step(-1); }, step: () => { stop(); step(1); }, play, theme: theming(draw), kind, speak: () => speak(place("language").dataset.language ?? ""),
   mode: (mode) => change({ ...page.bench, mode: /** @type {any} */ (mode) }),
   more: (what) => resize(/** @type {any} */ (what), 1), fewer: (what) => resize(/** @type {any} */ (what), -1),
   copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.bench)).then(() => text(place("bench-copied"), msg`Copied`)),
   picture: () => savePicture(/** @type {any} */ (document.querySelector(".bench .stage")), { name: "lookback-bench", caption: msg`Lookback: read bench`, redraw: draw }),
 };
 acting(acts);
-place("bench-examples").addEventListener("change", (event) => open(/** @type {any} */ (event.target).value));
+place("bench-examples").addEventListener("change", (event) => pick(/** @type {HTMLSelectElement} */ (event.target)));
 addEventListener("hashchange", () => location.hash !== pack(page.bench) && follow());
 addEventListener("paste", (event) => {
   if (/** @type {any} */ (event.target).closest?.("input")) return;

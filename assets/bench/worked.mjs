@@ -15,8 +15,17 @@ const READS = { dot_read: "dot_read", qkv_read: "qkv_read", weighted_read_suppli
 /** A number, a row of them, a matrix row by row. Pure. @param {any} value @returns {string} */
 export const written = (value) => (Array.isArray(value) ? (Array.isArray(value[0]) ? value.map(written).join("  |  ") : value.map(written).join(" ")) : typeof value === "string" ? value : Number.isInteger(value) ? value.toLocaleString("en") : String(Number(value.toPrecision(7))));
 
-/** @param {(read: string | Bench) => void} open the example of this name, or this read */
-export async function workedNumbers(open) {
+/** A printed mask as a read of equal scores: of the row that hides most and still reads two keys. Pure.
+ * @param {number[][]} mask @returns {Bench} */
+export function maskedRead(mask) {
+  const seen = mask.map((row) => row.filter(Boolean).length);
+  const row = seen.indexOf(Math.min(...seen.filter((n) => n > 1)));
+  const n = mask[0].length, zero = Array.from({ length: n }, () => [0]);
+  return { kind: "kv", mode: "supplied", names: zero.map((_, j) => msg`row ${j}`), q: [0], K: zero, V: zero.map((_, j) => [j]), typed: zero.map(() => 0), hidden: mask[row].map((x) => !x), g: [1] };
+}
+
+/** @param {(read: string | Bench) => void} open the example of this name, or this read @param {string} [name] the entry to begin at */
+export async function workedNumbers(open, name = "") {
   const dialog = h("dialog", { class: "keys worked", "aria-labelledby": "worked-title" });
   const close = h("button", { class: "btn sm", type: "button", onclick: () => dialog.close() }, msg`Close`);
   const place = h("div", { class: "worked-list" }, h("p", { class: "note" }, msg`being computed`));
@@ -29,8 +38,10 @@ export async function workedNumbers(open) {
     const found = /** @type {Entry[]} */ (await answer.json());
     place.replaceChildren(...found.map((entry) => {
       const read = entry.picture?.bench ?? READS[entry.name];
-      return section(entry, read ? () => { dialog.close(); open(read); } : null);
+      const opens = (/** @type {string | Bench} */ which) => () => { dialog.close(); open(which); };
+      return section(entry, read ? opens(read) : null, entry.name === "masks" ? (l) => opens(maskedRead(l.printed)) : null);
     }));
+    place.querySelector(`[data-name="${name}"]`)?.scrollIntoView();
     const draw = () => found.forEach((entry, i) => entry.picture && drawWords(/** @type {any} */ (place.children[i].querySelector("canvas")), entry.picture));
     place.addEventListener("box", draw);
     draw();
@@ -46,10 +57,11 @@ function drawing({ top, bottom, links, row }) {
   return [h("canvas", { role: "img", "aria-label": said }), note];
 }
 
-/** @param {Entry} entry @param {(() => void) | null} opens */
-function section(entry, opens) {
+/** @param {Entry} entry @param {(() => void) | null} opens @param {((line: Line) => () => void) | null} each opens one line */
+function section(entry, opens, each) {
   const head = h("div", { class: "hh" }, h("h3", { class: "h3 mono" }, `${entry.agrees ? "✓" : "×"} ${entry.name.replaceAll("_", " ")}`), h("span", { class: "note" }, entry.source), opens ? h("button", { class: "link small", type: "button", onclick: opens }, msg`Open on the bench`) : null);
-  const cells = (/** @type {any[]} */ l, tag = "td") => l.map((x) => h(tag, { title: String(x) }, x));
-  const rows = entry.lines.map((l) => h("tr", null, ...cells([named(l.what), written(l.printed), written(l.ours), `${figure(l.difference, 1)}${l.agrees ? "" : " ×"}`])));
-  return h("section", null, head, entry.picture ? drawing(entry.picture) : null, h("table", { class: "arith" }, h("thead", null, h("tr", null, ...cells(["", msg`printed`, msg`ours`, "|Δ|"], "th"))), h("tbody", null, rows)));
+  const cells = (/** @type {any[]} */ l, tag = "td") => l.map((x) => h(tag, { title: typeof x === "object" ? null : String(x) }, x));
+  const what = (/** @type {Line} */ l) => (each ? h("button", { class: "link small", type: "button", title: msg`Open on the bench`, onclick: each(l) }, named(l.what)) : named(l.what));
+  const rows = entry.lines.map((l) => h("tr", null, ...cells([what(l), written(l.printed), written(l.ours), `${figure(l.difference, 1)}${l.agrees ? "" : " ×"}`])));
+  return h("section", { "data-name": entry.name }, head, entry.picture ? drawing(entry.picture) : null, h("table", { class: "arith" }, h("thead", null, h("tr", null, ...cells(["", msg`printed`, msg`ours`, "|Δ|"], "th"))), h("tbody", null, rows)));
 }

@@ -71,6 +71,13 @@ def test_what_the_texts_print_is_computed_and_opens(bench: Page) -> None:
     assert all(text.startswith("✓") for text in sections.locator("h3").all_inner_texts())
     sections.filter(has_text="dot read").get_by_role("button", name="Open on the bench").click()
     expect(bench.locator(".bench-table tr[data-row] b.mono").first).to_have_text("0.258")
+    picker = bench.get_by_label("Example: a read to begin from")
+    assert picker.locator("optgroup option").count() == 20
+    picker.select_option("worked:masks")
+    bench.locator("dialog.worked").get_by_role("button", name="prefix_P3_T5").click(timeout=20_000)
+    expect(bench.locator(".bench-table tr[data-row]")).to_have_count(5)
+    weights = bench.locator(".bench-table tr[data-row] b.mono").all_inner_texts()
+    assert [float(w) for w in weights] == [0.333, 0.333, 0.333, 0, 0]
 
 
 def test_a_printed_alignment_is_drawn_and_opens_as_the_read_of_the_shipped_model(bench: Page) -> None:
