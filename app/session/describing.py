@@ -154,10 +154,11 @@ def _dtype(value: Tensor) -> str:
 
 
 def owner(axes: Sequence[str]) -> str:
-    """Who owns a row of it, from the axes alone: "target row", "target row × source row", ..."""
-    rows = [a for a in axes if a.rstrip("'") in ("s", "t")]
+    """Who owns a row of it, from the axes alone: "target row", "target row × source row", "hop × source row", ... Without rows it is
+    the request's, or nobody's."""
+    rows = [a for a in axes if a.rstrip("'") in ("r", "s", "t")]
     named = [AXES[a.rstrip("'")] + (" (read)" if a.endswith("'") else "") for a in rows]
-    return " × ".join(named) if named else "none"
+    return " × ".join(named) or ("request" if "b" in axes else "none")
 
 
 def lifetime(type: str) -> str:

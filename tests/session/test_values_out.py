@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from app.session import describing
 from app.session.commands import (
     Fetch,
     Selector,
@@ -107,3 +109,17 @@ def test_gradients_are_recorded_after_the_backward_pass() -> None:
     scores = next(p for p in after if p.path == "decoder.layer0.self.scores")
     np.testing.assert_allclose(numbers(scores.array).sum(-1), 0, atol=1e-6)
     assert all(p.axes == ("b", "t") for p in after if ".ffn." in p.path)
+
+
+@pytest.mark.parametrize(
+    ("axes", "owner"),
+    [
+        ("b t d", "target row"),
+        ("b h t s", "target row × source row"),
+        ("b h r s", "hop × source row"),
+        ("b n", "request"),
+        ("n", "none"),
+    ],
+)
+def test_the_axes_say_whose_a_value_is(axes: str, owner: str) -> None:
+    assert describing.owner(axes.split()) == owner

@@ -92,11 +92,17 @@ export function ownerOf(world, tap) {
   if (tap.type === "parameter") return msg`none: one parameter, shared by every row`;
   const owners = tap.axes.filter((/** @type {string} */ a) => /^[st]$/.test(a));
   const reads = tap.axes.some((/** @type {string} */ a) => a.endsWith("'")) || owners.length > 1;
-  if (!owners.length) return reads ? msg`the rows that are read` : msg`none`;
-  if (tap.axes.includes("r")) return msg`hop, one row of weights each`;
+  if (tap.axes.includes("r")) return owners.length ? msg`hop, one row of weights each` : msg`hop, one row each`;
+  if (!owners.length) return reads ? msg`the rows that are read` : withoutRows(tap.axes);
   const owner = owners[0] === "t" ? msg`target` : msg`source`;
   const { padded, all } = paddedRows(world, owners[0]);
   return padded ? msg`${owner}; ${padded} of ${all} rows padded` : msg`${owner}, one row for each token`;
+}
+
+/** Whose a value without rows is. @param {string[]} axes */
+function withoutRows(axes) {
+  if (axes.includes("y")) return msg`places of the picture`;
+  return axes.includes("b") ? msg`the request, one for all its rows` : msg`none`;
 }
 
 /** @param {World} world @param {string} owner */

@@ -41,6 +41,10 @@ test("a contract says who owns rows, how long they live, and what may be edited"
   assert.equal(about.ownerOf(w, weights), "target, one row for each token");
   assert.equal(about.lifetimeOf(w, weights), "only the newest row is computed; older rows stay for display");
   assert.equal(about.ownerOf(w, parameter), "none: one parameter, shared by every row");
+  const owner = (/** @type {string} */ axes) => about.ownerOf(w, { ...weights, axes: axes.split(" ") });
+  assert.deepEqual(["b h r s", "b r m", "b n", "b y x d", "n"].map(owner), [
+    "hop, one row of weights each", "hop, one row each", "the request, one for all its rows", "places of the picture", "none",
+  ]);
   assert.equal(about.nameOf(parameter), "W_Q");
   assert.deepEqual([weights, { type: "parameter" }, { type: "mask" }].map((t) => about.editOf(t)[0]), ["Edit…", "learned", "by Edit mask"]);
   assert.equal(about.ownerOf(training(), weights), "target; 1 of 6 rows padded");
