@@ -154,8 +154,8 @@ def _dtype(value: Tensor) -> str:
 
 
 def owner(axes: Sequence[str]) -> str:
-    """Who owns a row of it, from the axes alone: "target row", "target row × source row", "hop × source row", ... Without rows it is
-    the request's, or nobody's."""
+    """Who owns a row of it, from the axes alone: "target row", "target row × source row", "hop × source row", ... Without rows it
+    is the request's, or nobody's."""
     rows = [a for a in axes if a.rstrip("'") in ("r", "s", "t")]
     named = [AXES[a.rstrip("'")] + (" (read)" if a.endswith("'") else "") for a in rows]
     return " × ".join(named) or ("request" if "b" in axes else "none")
