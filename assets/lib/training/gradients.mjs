@@ -125,7 +125,7 @@ function owner(path, scopes) {
 function inside(path, scope) {
   const plain = path.replace(/layers\.(\d+)/, "layer$1");
   const rest = plain.startsWith(`${scope}.`) ? plain.slice(scope.length + 1) : plain.replace(/^.*layer\d+\./, "");
-  return rest.replace(/\.?weight$/, "").replaceAll(".", " ") || path;
+  return rest.replace(/\.?weight$/, "").replaceAll(".", " ") || rest;
 }
 
 /** From the output back, with a weight before its bias.
