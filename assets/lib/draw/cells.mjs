@@ -87,11 +87,13 @@ function value(g, o, x, y, w, h, v, color, strong) {
     g.stroke();
   }
   if (!o.values || w <= (o.room ?? 28) || h <= 13) return; // no room for three figures
-  font(g, strong ? 700 : 500, h > 30 ? 12.5 : h > 19 ? 11 : 10.5, true);
+  const said = (o.format ?? cellText)(v), size = h > 30 ? 12.5 : h > 19 ? 11 : 10.5;
+  if (o.format && said.length * size * 0.6 > w) return; // of this monospace a letter is 0.6 of its size wide
+  font(g, strong ? 700 : 500, size, true);
   g.fillStyle = luminance(fill) > 0.3 ? "#131A22" : "#FFFFFF";
   g.textAlign = "center";
   g.textBaseline = "middle";
-  g.fillText((o.format ?? cellText)(v), x + w / 2, y + h / 2 + 0.5);
+  g.fillText(said, x + w / 2, y + h / 2 + 0.5);
 }
 
 /** Cells smaller than this come from a picture where there is one, px. */
