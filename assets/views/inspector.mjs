@@ -40,7 +40,7 @@ export function contract(world, tap) {
 export function locked(world, tap) {
   const { lock, path } = world.look;
   if (path) return tap ? [msg`Locked on`, about.nameOf(tap), about.whereOf(world, tap).split(",")[0]] : [msg`Locked on`, path, ""];
-  return lock ? [msg`Locked on`, msg`row ${lock.row} × row ${lock.key}`, ""] : [!alone(world) ? msg`Following the newest read` : tap?.type === "hidden" ? msg`Following the newest row` : msg`Following the newest state`, "", ""];
+  return lock ? [msg`Locked on`, Math.max(lock.row, lock.key) > 99 ? `${lock.row} × ${lock.key}` : msg`row ${lock.row} × row ${lock.key}`, ""] : [!alone(world) ? msg`Following the newest read` : tap?.type === "hidden" ? msg`Following the newest row` : msg`Following the newest state`, "", ""];
 }
 
 /** @type {import("../lib/types").View} */
