@@ -113,7 +113,7 @@ async function together(act, columns = page.columns) {
   paint();
   const replies = await Promise.all(columns.map(act));
   page.busy = false;
-  page.refused = replies.find((r) => r && !r.ok)?.errors[0]?.message ?? "";
+  page.refused = replies.find((r) => r && !r.ok)?.errors[0]?.message ?? page.refused; // what was refused meanwhile stays said
   rested();
   paint();
 }
