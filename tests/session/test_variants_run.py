@@ -35,3 +35,12 @@ def test_a_choice_is_read_and_written_with_all_checks(architecture: str, field: 
     events += do(engine, Enter(phase="train")) + do(engine, Step())
     found = [c for e in of(events, Checked) for c in e.checks]
     assert found and not [c for c in found if c.status == "fail"]
+
+
+@pytest.mark.parametrize(
+    ("renormalise", "status", "reason"), [(False, "does_not_apply", "coefficients need not sum to 1"), (True, "pass", "")]
+)
+def test_an_envelope_leaves_coefficients_that_need_not_sum_to_1(renormalise: bool, status: str, reason: str) -> None:
+    engine = opened("luong", config={"alignment": "local_p", "renormalise": renormalise}, phase="prefill")
+    (found,) = [c for e in of(do(engine, Step()), Checked) for c in e.checks if c.id == "rows_sum"]
+    assert (found.status, found.reason) == (status, reason)
