@@ -28,19 +28,23 @@ const data = JSON.parse(document.getElementById("lookback-data")?.textContent ??
 const store = new Store();
 /** A page that holds a recording plays it, and needs neither Dash nor a server. */
 const replay = document.getElementById("lookback-run") ? await import("./lib/taking/playback.mjs") : null;
-const run = new (replay?.Playback ?? Run)({ store, first: data.scenario, onWelcome: () => registry.rewatch() });
+const run = new (replay?.Playback ?? Run)({ store, first: data.scenario, onWelcome: (known) => registry.rewatch(known) });
 const registry = new Registry({
   store,
   context: { send: (command) => run.send(command), look: (change) => run.look(change), hover, dismiss: () => store.set({ refused: null }), say },
   watch: (selectors) => watch(selectors),
   drawn: (seq) => {
     run.socket.ack(seq);
-    controls.bring();
+    run.painted(registry.selectors);
+    whenIdle(() => controls.bring());
   },
   menu: viewMenus({ world: () => store.world, say, refuse: (errors) => run.refuse(errors), redraw: (placed) => registry.drawNow(placed), architecture: () => actions.architecture()?.name ?? "" }),
 });
 const share = new Share({ run, say, contents: replay ? () => /** @type {any} */ (run).contents() : null });
 const actions = new Actions({ run, catalogue: data.catalogue, repaint: () => registry.repaint() });
+
+/** @param {() => void} act when what is due is painted */
+const whenIdle = (act) => (page.requestIdleCallback ?? setTimeout)(act);
 
 /** @param {import("./lib/types").Selector[]} selectors */
 async function watch(selectors) {

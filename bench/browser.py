@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 from app.session.commands import Selector
 from app.session.scenario import Scenario
@@ -84,6 +85,18 @@ def chromium() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+@contextmanager
+def profile() -> Iterator[BrowserContext]:
+    """A browser whose profile lies on disk and is empty: only there does it keep scripts as it compiled them."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(folder, executable_path=CHROMIUM, args=list(FLAGS), viewport=SIZE)
+        try:
+            context.pages[0].wait_for_timeout(1000)  # it has just started
+            yield context
+        finally:
+            context.close()
 
 
 def open_page(browser: Browser, port: int, ready: str, path: str = "/") -> Page:

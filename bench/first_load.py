@@ -1,7 +1,7 @@
 """From an address to a page that can be used: first load (empty cache) and later loads, beside a Dash page with one chart.
 
 Usable: the page shows its first values and Step can be clicked; the chart is drawn. Read from the page's own clock at the frame
-after. The pages take turns in one browser; each turn has a profile of its own: one load with nothing kept, then loads of which
+after. The pages take turns; each turn is a browser with a profile of its own: one load with nothing kept, then loads of which
 the last counts as later (by then the browser has kept compiled scripts as well, for both pages). Once over this machine's own
 network, and once over a line as people have it, which the browser imitates for both pages alike.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import BrowserContext
 
 from bench import browser, servers
 from bench.report import Line, percentile
@@ -44,11 +44,10 @@ class Site:
     usable: str
     times: dict[tuple[str, str], list[float]] = field(default_factory=dict)
 
-    def turn(self, chromium: Browser, line: str, *, keep: bool) -> None:
-        context = chromium.new_context(viewport=browser.SIZE)
-        context.add_init_script(WATCH.replace("USABLE", self.usable))
-        taken = [_load(context, self.port, LINES[line]) for _ in range(1 + LATER)]
-        context.close()
+    def turn(self, line: str, *, keep: bool) -> None:
+        with browser.profile() as context:
+            context.add_init_script(WATCH.replace("USABLE", self.usable))
+            taken = [_load(context, self.port, LINES[line]) for _ in range(1 + LATER)]
         if keep:
             self.times.setdefault((line, "first"), []).append(taken[0])
             self.times.setdefault((line, "later"), []).append(taken[-1])
@@ -72,12 +71,11 @@ def measure(turns: int = TURNS) -> list[Line]:
     with ExitStack() as stack:
         for server in (servers.lookback, servers.one_chart):
             stack.enter_context(server())
-        chromium = stack.enter_context(browser.chromium())
         ours, chart = Site(servers.LOOKBACK, LOOKBACK), Site(servers.DASH, CHART)
         for turn in range(turns + 1):  # the first warms up
             for line in LINES:
                 for site in (ours, chart):
-                    site.turn(chromium, line, keep=turn > 0)
+                    site.turn(line, keep=turn > 0)
     return [one for line in LINES for one in _lines(line, ours, chart)]
 
 

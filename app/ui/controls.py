@@ -251,20 +251,18 @@ def _windowed(spec: Spec) -> bool:
 
 def glyph(spec: Spec) -> Component:
     """An architecture's icon, as a mask over ink."""
-    image = glyph_image(spec)
-    return html.Span(className="glyph", style={"maskImage": image, "WebkitMaskImage": image})
+    return html.Span(className="glyph", style={"maskImage": glyph_image(spec)})
 
 
 def glyph_image(spec: Spec) -> str:
     """The icon as a CSS image. It is the visibility: query rows downwards, key columns to the right, five of each."""
-    levels = _pattern(spec)
-    squares = "".join(
-        f"<rect x='{c * 4 + 0.3}' y='{r * 4 + 0.3}' width='3.4' height='3.4' opacity='{levels[r][c]:.2f}'/>"
-        for r in range(5)
-        for c in range(5)
-    )
-    svg = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20'>{squares}</svg>"
-    return f'url("data:image/svg+xml,{quote(svg)}")'
+    squares: dict[float, str] = {}
+    for r, row in enumerate(_pattern(spec)):
+        for c, level in enumerate(row):
+            squares[level] = squares.get(level, "") + f"M{c * 4 + 0.3:g} {r * 4 + 0.3:g}h3.4v3.4h-3.4z"
+    paths = "".join(f"<path opacity='{level:.2f}' d='{path}'/>" for level, path in squares.items())
+    svg = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20'>{paths}</svg>"
+    return f'url("data:image/svg+xml,{quote(svg, safe=" /=.")}")'
 
 
 def _small(seen: Visibility) -> Visibility:

@@ -24,7 +24,7 @@ from app.ui.bench import add_bench
 from app.ui.compare import add_compare
 from app.ui.gathered import FOLDER, Gatherer, add_files
 from app.ui.language import chosen, say, words
-from app.ui.parts import SCHEME, Place, able, brand, button, other_language, pages, slot
+from app.ui.parts import EARLY, SCHEME, Place, able, brand, button, other_language, pages, slot
 from app.ui.sections import setup
 from app.ui.still import markup, places
 
@@ -42,11 +42,12 @@ PAGE = """<!DOCTYPE html>
 <link rel="preload" as="font" crossorigin href="ASSETS/fonts/inter-latin-wght-normal.woff2?m=VERSION">
 <link rel="preload" as="font" crossorigin href="ASSETS/fonts/jetbrains-mono-latin-wght-normal.woff2?m=VERSION">{%css%}
 SCHEME
+EARLY
 </head>
 <body><noscript><style>.app,.phone-nav{display:none}</style><p class="loading">NOSCRIPT</p></noscript>CONTENT
 <script type="application/json" id="lookback-data">DATA</script>
 {%app_entry%}{%config%}<template id="lookback-dash">{%scripts%}{%renderer%}</template></body>
-</html>""".replace("SCHEME", SCHEME)
+</html>""".replace("SCHEME", SCHEME).replace("EARLY", EARLY)
 
 
 def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Page:

@@ -18,6 +18,20 @@ SCHEME = """<script>
   const scheme = chosen === "light" || chosen === "dark" ? chosen : dark ? "dark" : "light";
   document.documentElement.setAttribute("data-mantine-color-scheme", scheme);
 </script>"""
+# A visit that begins as the last one did asks for its run at once, while the browser reads the page (assets/lib/run/early.mjs).
+EARLY = """<script>
+  try {
+    const sent = JSON.parse(localStorage.getItem("lookback-opening"));
+    if (sent && !location.search && !location.hash && !history.state?.session && !sessionStorage.getItem("lookback-session")) {
+      const client = crypto.getRandomValues(new Uint32Array(3)).join("-"), heard = [];
+      const socket = new WebSocket(`${document.baseURI.replace(/^http/, "ws")}ws?client=${client}`);
+      socket.binaryType = "arraybuffer";
+      socket.onopen = () => sent.forEach((text) => socket.send(text));
+      socket.onmessage = (message) => heard.push(message);
+      window.lookbackEarly = { client, socket, sent, heard };
+    }
+  } catch { /* a browser may be told to keep nothing */ }
+</script>"""
 
 
 def slot(name: str, **more: Any) -> Component:

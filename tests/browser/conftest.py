@@ -103,6 +103,7 @@ class Window:
         self.until("document.documentElement.dataset.ready !== undefined")
         self.until("lookback.store.world.moved !== null && !lookback.store.unsettled")
         self.until("!lookback.registry.waiting")
+        self.settled()  # with the values that its views asked for
         self.until("!document.getElementById('lookback-dash') || !document.querySelector('.still')")
         return self
 

@@ -85,3 +85,18 @@ def test_the_page_works_without_dash(blank: Window) -> None:
     page.get_by_label("Scenario: an example").select_option("language_model/1")
     blank.until("lookback.actions.presetNow() === 'language_model/1'")
     assert len(blank.problems) == 1 and "ERR_FAILED" in blank.problems.pop()
+
+
+def test_a_later_visit_is_one_run_on_one_connection(blank: Window) -> None:
+    blank.open()
+    first = blank.page.evaluate("() => lookback.run.session")
+    blank.until("localStorage.getItem('lookback-opening') !== null")
+    later = blank.page.context.new_page()
+    sent: list[str] = []
+    later.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(str(frame))))
+    later.goto(blank.address)
+    visit = Window(later, blank.address).loaded()
+    assert [sum(f'"kind":"{kind}"' in text for text in sent) for kind in ("watch", "open")] == [1, 1]
+    assert later.evaluate("() => lookback.run.session") != first
+    visit.step()
+    later.close()

@@ -11,7 +11,7 @@ import { long } from "../reads.mjs";
 /**
  * @typedef {object} Placed one view on the page
  * @property {View} view @property {HTMLElement} element @property {HTMLElement | null} menu @property {boolean} shown @property {boolean} mounted
- * @property {Set<string>} reads the parts of the world that its last draw read @property {boolean} dirty @property {string} failed
+ * @property {Set<string>} reads the parts of the world that its last draw read @property {boolean} dirty @property {number} width as it was last, unless hidden @property {string} failed
  */
 
 const MOST_SELECTORS = 64;
@@ -53,7 +53,11 @@ export class Registry {
     this.waiting = false;
     /** The last frame left views to the next one. */
     this.owed = false;
+    /** Boxes changed: no step, and all of it is one picture. */
+    this.moves = false;
     this.watched = "";
+    /** @type {Selector[]} */
+    this.selectors = [];
     /** What the views want may have changed. */
     this.asks = false;
     this.chosen = "";
@@ -74,13 +78,13 @@ export class Registry {
       const element = h("section", { id: `view-${view.id}`, class: `view view-${view.slot}`, "aria-label": view.title, hidden: true });
       slot.appendChild(element);
       /** @type {Placed} */
-      const placed = { view, element, menu: null, shown: false, mounted: false, reads: new Set(), dirty: true, failed: "" };
+      const placed = { view, element, menu: null, shown: false, mounted: false, reads: new Set(), dirty: true, width: 0, failed: "" };
       placed.menu = this.menu(placed);
       if (placed.menu) slot.insertBefore(placed.menu, element); // it lies where the view begins
       this.placed.push(placed);
       resize.observe(element);
       element.addEventListener("box", () => {
-        placed.dirty = true;
+        placed.dirty = this.moves = true;
         this.ask();
       });
     }
@@ -94,10 +98,15 @@ export class Registry {
     this.ask();
   }
 
-  /** @param {ResizeObserverEntry[]} entries */
+  /** A view is as high as what it draws; boxes inside it that are not tell it themselves ("box"). @param {ResizeObserverEntry[]} entries */
   resized(entries) {
-    for (const entry of entries) for (const p of this.placed) if (p.element === entry.target) p.dirty = true;
-    this.ask();
+    for (const { target, contentRect: { width } } of entries) {
+      const p = this.placed.find(({ element }) => element === target);
+      if (!p || !width || p.width === width) continue;
+      if (p.width) p.dirty = true; // else it was hidden, and drawn since
+      p.width = width;
+    }
+    if (this.placed.some((p) => p.shown && p.dirty)) this.ask();
   }
 
   /** @param {string[]} parts */
@@ -135,16 +144,17 @@ export class Registry {
     this.ask();
   }
 
-  /** A new connection watches nothing yet. */
-  rewatch() {
+  /** A new connection watches nothing yet. @param {Selector[]} known what the views will want */
+  rewatch(known = []) {
     this.watched = "";
+    if (known.length) this.ensure(new Map(known.map((s) => [JSON.stringify(s), s])));
     this.choose();
   }
 
   /** Plan whose values go to which view, and watch them if that is something else than before. */
   plan() {
     this.asks = false;
-    if (!this.store.world.opened) return;
+    if (!this.store.world.opened || !this.store.world.moved) return;
     /** @type {Map<string, Selector>} */
     const union = new Map();
     this.store.plan = new Map();
@@ -153,11 +163,17 @@ export class Registry {
       wants.forEach(([key, selector]) => union.set(key, selector));
       this.store.plan.set(p.view.id, wants.map(([key]) => key));
     }
+    this.ensure(union);
+  }
+
+  /** @param {Map<string, Selector>} union all that is to be watched, by its text */
+  ensure(union) {
     const text = [...union.keys()].join();
     if (text === this.watched) return;
     this.watched = text;
     if (union.size > MOST_SELECTORS) console.error(`The views want ${union.size} selectors; allowed: ${MOST_SELECTORS}. The last are left out.`);
-    this.watch([...union.values()].slice(0, MOST_SELECTORS));
+    this.selectors = [...union.values()].slice(0, MOST_SELECTORS);
+    this.watch(this.selectors);
   }
 
   /** @param {Placed} p @returns {Selector[]} */
@@ -182,8 +198,9 @@ export class Registry {
     if (this.asks) this.plan();
     if (this.held()) return this.ask();
     const due = this.placed.filter((p) => p.shown && p.dirty);
-    const now = whole ? due : first(due);
+    const now = whole || this.moves || !due.some((p) => p.mounted) ? due : first(due);
     this.owed = now.length < due.length;
+    this.moves = false;
     this.paint(now);
     if (this.owed) return this.ask();
     const drawn = this.store.drawn.splice(0);

@@ -3,6 +3,7 @@
 
 import { claim } from "./claim.mjs";
 import { commands } from "./commands.mjs";
+import { early, keep } from "./early.mjs";
 import { heard } from "./heard.mjs";
 import { msg, named } from "../language.mjs";
 import { isLink, unpack } from "./link.mjs";
@@ -22,7 +23,7 @@ const LOOK_AFTER = 200;
 const ASKING = new Set(["watch", "fetch", "look", "share"]);
 
 export class Run {
-  /** @param {{store: Store, first: any, onWelcome: () => void}} o first: the scenario of a first visit; onWelcome: watch (again) */
+  /** @param {{store: Store, first: any, onWelcome: (known: import("../types").Selector[]) => void}} o first: the scenario of a first visit; onWelcome: watch anew, what is known */
   constructor({ store, first, onWelcome }) {
     this.store = store;
     this.first = first;
@@ -30,7 +31,10 @@ export class Run {
     const address = new URLSearchParams(location.search);
     this.guest = address.get("session") ?? "";
     this.role = address.get("role") === "reader" ? "reader" : "writer";
-    this.client = crypto.getRandomValues(new Uint32Array(3)).join("-");
+    /** The connection that was made before these scripts were read. */
+    this.asked = early(first);
+    this.fresh = false;
+    this.client = this.asked?.client ?? crypto.getRandomValues(new Uint32Array(3)).join("-");
     this.commands = commands((command) => this.send(command));
     /** Commands of the person that were not answered yet. */
     this.open = 0;
@@ -54,6 +58,7 @@ export class Run {
       onFrame: (frame) => this.frame(frame),
       onState: (state, reason) => this.state(state, reason),
       onForgotten: () => this.forget(),
+      around: this.asked ? { open: this.asked.open } : {},
     });
   }
 
@@ -64,6 +69,7 @@ export class Run {
     addEventListener("offline", () => this.socket.probe(2000));
     addEventListener("popstate", () => this.travelled());
     this.socket.connect();
+    this.asked?.deliver();
   }
 
   /** The run of this entry of the tab's history; a link that is new to the tab begins another run and leaves that one as it is.
@@ -123,9 +129,10 @@ export class Run {
     if (!this.guest) this.remember();
     if (!known) claim(this.session);
     this.joining = frame.event.opened && !frame.event.resumed;
+    this.onWelcome(this.asked?.selectors ?? []);
+    this.asked = null;
     if (!frame.event.opened && frame.event.role === "writer") this.openFirst();
     else if (frame.event.opened) this.changed(); // so that the address says where the run stands
-    this.onWelcome();
   }
 
   /** @param {any} event */
@@ -154,6 +161,13 @@ export class Run {
     const { refused } = this.store.world;
     const reply = await this.commands.open(this.first);
     if (reply.ok && refused) this.store.set({ refused });
+    this.fresh = reply.ok;
+  }
+
+  /** Values are painted; the first of a new run are asked for at once the next time. @param {import("../types").Selector[]} selectors */
+  painted(selectors) {
+    if (this.fresh) keep(selectors, this.first);
+    this.fresh = false;
   }
 
   /** Open the run of the address. @returns {Promise<boolean>} */

@@ -34,7 +34,7 @@ export class Playback extends Run {
 
   /** @override */
   welcome() {
-    this.onWelcome();
+    this.onWelcome([]);
   }
 
   /** The look is that of the time when it was saved; after that this page's own. @override @param {any} event */
