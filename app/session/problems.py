@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from app.session.events import Problem, Refused
 
@@ -26,13 +27,17 @@ _UNION_BRANCHES = ("constrained-str", "SpecialToken", "function-after")  # of a 
 MOST = 24  # problems that one refusal names
 
 
-def refused(error: Exception, prefix: str = "") -> Refused:
-    """A pydantic (or JSON) error as a refusal, with one problem for each field, the first `MOST` of them."""
+def refused(error: Exception, prefix: str = "", model: type[BaseModel] | None = None) -> Refused:
+    """A pydantic (or JSON) error as a refusal, with one problem for each field, the first `MOST` of them.
+
+    model: what was read; with it a number beyond one end of its range is told both ends.
+    """
     if not isinstance(error, ValidationError):
         return Refused.one(prefix or "scenario", None, "JSON data", f"This is not JSON data: {error}")
+    schema = model.model_json_schema() if model else {}
     found: dict[str, Problem] = {}
     for e in error.errors():
-        found.setdefault(_field(e, prefix), _problem(e, prefix))
+        found.setdefault(_field(e, prefix), _problem(e, prefix, schema))
     # pydantic says some things twice: the other branch of a union, a list that is short because its items are wrong
     parents = {parent for field in found for parent in accumulate(field.split(".")[:-1], "{}.{}".format)}
     told = [p for f, p in found.items() if f not in parents]
@@ -54,14 +59,33 @@ def _field(error: Any, prefix: str) -> str:
     return ".".join(p for p in (prefix, place) if p) or "scenario"
 
 
-def _problem(error: Any, prefix: str) -> Problem:
+def _problem(error: Any, prefix: str, schema: Mapping[str, Any]) -> Problem:
     field = _field(error, prefix)
     if error["type"] == "extra_forbidden":
         return Problem(field, shorten(error["input"]), "no such field", f"{field} is not a field; remove it")
     if error["type"] == "missing":
         return Problem(field, None, "a value", f"{field} is missing; give it")
     given, allowed = _sides(error)
+    if error["type"].startswith(("greater_than", "less_than")):
+        allowed = _range(schema, error["loc"]) or allowed
     return Problem(field, given, allowed, f"{field} was given {given!r}; allowed: {allowed}")
+
+
+def _range(schema: Mapping[str, Any], place: Iterable[str | int]) -> str:
+    """Both ends of what a field may be; "" where it has one or none. schema: the JSON schema that the place lies in."""
+    at = schema
+    for part in place:
+        at = at.get("items", {}) if isinstance(part, int) else at.get("properties", {}).get(part, {})
+        at = next((s for s in at.get("anyOf", ()) if s.get("type") != "null"), at)
+        at = schema["$defs"][at["$ref"].rsplit("/", 1)[-1]] if "$ref" in at else at
+    match at:
+        case {"minimum": low, "maximum": high}:
+            return f"at least {low:.12g} and at most {high:.12g}"
+        case {"exclusiveMinimum": low, "maximum": high}:
+            return f"above {low:.12g} and at most {high:.12g}"
+        case {"minimum": low, "exclusiveMaximum": high}:
+            return f"at least {low:.12g} and below {high:.12g}"
+    return ""
 
 
 def _sides(error: Any) -> tuple[Any, str]:

@@ -149,7 +149,7 @@ def parse(data: Any) -> Scenario:
     try:
         scenario = Scenario.model_validate_json(json.dumps(_with_requests(data)))
     except (ValidationError, ValueError, RecursionError) as error:
-        raise refused(error) from None
+        raise refused(error, model=Scenario) from None
     problems = [*_unknown_names(scenario)] or [*_conflicts(scenario)]
     if problems:
         raise Refused(*problems)

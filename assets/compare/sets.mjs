@@ -16,6 +16,10 @@ export const sets = (preset) => [
     holds: { task: "translation", source: preset("translation").source, models: ["t5", "unified"], configs: [{}, {}] },
   },
   {
+    name: msg`Induction: two layers find where it stood before, one layer cannot`,
+    holds: { task: "repeats", source: null, target: preset("repeats").target, models: ["decoder_only", "decoder_only"], configs: [2, 1].map((layers) => ({ layers, position: "rope", d_ff: 64 })) },
+  },
+  {
     name: msg`Depth with and without shortcuts`,
     holds: {
       task: "characters", source: null, target: preset("characters").target, phase: "train", weights: "random", training: { batch_size: 16, learning_rate: 0.003 },

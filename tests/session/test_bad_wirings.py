@@ -37,8 +37,8 @@ def prefix(rows: int) -> dict[str, Any]:
         (ALONE, {"config": {"position": "rope", "scaling": "linear", "factor": -2.0}}, "config.factor", "from 1.0 to 64.0"),
         (ALONE, {"config": {"heads": 3}}, "config.heads", "a divisor of the model width 64"),
         (ALONE, {"config": {"mask_enters": "tiles", "tile": 0}}, "config.tile", "from 1 to 512"),
-        ({"architecture": "encoder_only"}, {"training": {"mask_rate": 0}}, "training.mask_rate", "above 0"),
-        ({"architecture": "encoder_only"}, {"training": {"mask_rate": 1.1}}, "training.mask_rate", "1"),
+        ({"architecture": "encoder_only"}, {"training": {"mask_rate": 0}}, "training.mask_rate", "above 0 and at most 1"),
+        ({"architecture": "encoder_only"}, {"training": {"mask_rate": 1.1}}, "training.mask_rate", "above 0 and at most 1"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name_and_nothing_is_lost(
