@@ -152,7 +152,7 @@ def test_pictures_that_are_none_are_refused_and_nothing_is_lost() -> None:
     engine = drawn()
     do(engine, Step())
     before = engine.digest()
-    for features, says in (([[0.5]], "1 number"), ([], "empty"), ([[2.0] * 24] * 24, "at most 1.0")):
+    for features, says in (([[0.5]], "1 number"), ([], "empty"), ([[2.0] * 24] * 24, "at least 0 and at most 1")):
         with pytest.raises(Refused, match=says):
             do(engine, Change(fields={"requests": [{"features": features}]}))
     assert engine.digest() == before
