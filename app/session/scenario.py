@@ -147,7 +147,7 @@ class Scenario(Value):
 def parse(data: Any) -> Scenario:
     """A normalised scenario from plain data (JSON). Raises `Refused` with every problem found."""
     try:
-        scenario = Scenario.model_validate_json(json.dumps(_with_requests(data)))
+        scenario = Scenario.model_validate_json(json.dumps(_filled(data)))
     except (ValidationError, ValueError, RecursionError) as error:
         raise refused(error, model=Scenario) from None
     problems = [*_unknown_names(scenario)] or [*_conflicts(scenario)]
@@ -156,15 +156,18 @@ def parse(data: Any) -> Scenario:
     return _normalise(scenario)
 
 
-def _with_requests(data: Any) -> Any:
-    """A scenario without requests reads its task's first example, one without a phase the last that its task has."""
-    if not isinstance(data, dict) or ("requests" in data and "phase" in data):
+def _filled(data: Any) -> Any:
+    """A scenario without a task takes its architecture's first; one without requests reads its task's first example, one without
+    a phase the last that its task has."""
+    if not isinstance(data, dict) or {"task", "requests", "phase"} <= data.keys():
         return data
-    named = [data.get(field, Scenario.model_fields[field].default) for field in ("architecture", "task")]
-    if not all(isinstance(name, str) for name in named):
+    name = data.get("architecture", Scenario.model_fields["architecture"].default)
+    spec = architectures().get(name) if isinstance(name, str) else None
+    if spec is None:
         return data
-    spec, task = architectures().get(named[0]), tasks().get(named[1])
-    if spec is None or task is None:
+    data = {"task": spec.tasks[0], **data}
+    task = tasks().get(data["task"]) if isinstance(data["task"], str) else None
+    if task is None:
         return data
     return {"requests": [inputs.example(spec, task.presets[0])], "phase": phases(spec.phases, task.objective)[-1], **data}
 
@@ -304,5 +307,4 @@ def _normalise(scenario: Scenario) -> Scenario:
 
 def defaults(architecture: str = "encoder_decoder", task: str | None = None, **fields: Any) -> Scenario:
     """A scenario to begin with: the task's first preset as the one request."""
-    task = task or architectures()[architecture].tasks[0]
-    return parse({"architecture": architecture, "task": task, **fields})
+    return parse({"architecture": architecture, **({} if task is None else {"task": task}), **fields})

@@ -22,8 +22,9 @@ def test_an_empty_scenario_is_the_default_one() -> None:
 
 @pytest.mark.parametrize("architecture", architectures())
 def test_every_architecture_has_a_default_scenario_that_stays_the_same_when_parsed_again(architecture: str) -> None:
-    scenario = defaults(architecture)
-    assert parse(json.loads(scenario.model_dump_json())) == scenario
+    scenario = parse({"architecture": architecture})
+    assert scenario.task == architectures()[architecture].tasks[0], "without a task it has its architecture's first"
+    assert scenario == defaults(architecture) == parse(json.loads(scenario.model_dump_json()))
 
 
 CELL = {"query": 0, "key": 0, "visible": True}
