@@ -102,6 +102,8 @@ export interface World {
   recording: boolean;
   /** A command is under way that was not answered yet. */
   busy: boolean;
+  /** The analysis that a command of this page waits behind, or "". */
+  behind: string;
   opened: any | null;
   schema: any | null;
   moved: any | null;

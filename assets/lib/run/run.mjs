@@ -10,13 +10,12 @@ import { isLink, unpack } from "./link.mjs";
 import { fitting, shared, taken } from "./look.mjs";
 import { Socket } from "./socket.mjs";
 import { passing } from "../storage.mjs";
+import { Underway } from "./underway.mjs";
 
 /** @typedef {import("./socket.mjs").Reply} Reply @typedef {import("./store.mjs").Store} Store @typedef {import("../types").Look} Look */
 
 const SESSION = "lookback-session";
 const LINK = "lookback-link";
-/** A command that takes longer than this shows as under way, ms. */
-const PATIENCE = 150;
 const SHARE_AFTER = 500;
 const LOOK_AFTER = 200;
 /** Commands that ask or mirror: they change nothing that a link holds, and a refusal of theirs is no news. */
@@ -37,7 +36,7 @@ export class Run {
     this.client = this.asked?.client ?? crypto.getRandomValues(new Uint32Array(3)).join("-");
     this.commands = commands((command) => this.send(command));
     /** Commands of the person that were not answered yet. */
-    this.open = 0;
+    this.underway = new Underway(store);
     /** Changes of the scenario that were sent and not answered yet, oldest first. @type {Record<string, any>[]} */
     this.ahead = [];
     /** What a person set before a run was there. @type {Record<string, any>} */
@@ -238,18 +237,18 @@ export class Run {
     if (ASKING.has(command.kind)) return send();
     if (command.kind === "change") this.awaits([...this.ahead, command.fields]);
     const settled = () => command.kind === "change" && this.awaits(this.ahead.filter((fields) => fields !== command.fields));
-    return this.during(send, settled, command.kind === "analyse");
+    return this.during(send, settled, command.kind === "analyse" ? command.name : "");
   }
 
   /** Something of the person's that is under way until it is answered, and what its answer means.
-   * @param {() => Promise<Reply>} act @param {() => void} [settled] @param {boolean} [itself] the page asked by itself: no sign that the person
-   * went on, so a refusal stays to be read @returns {Promise<Reply>} */
-  async during(act, settled = () => {}, itself = false) {
-    this.begun();
-    const reply = await act().finally(() => this.ended());
+   * @param {() => Promise<Reply>} act @param {() => void} [settled] @param {string} [analysis] the page may ask for one by itself: no sign that the
+   * person went on, so a refusal stays to be read @returns {Promise<Reply>} */
+  async during(act, settled = () => {}, analysis = "") {
+    this.underway.begun(analysis);
+    const reply = await act().finally(() => this.underway.ended(analysis));
     settled();
     if (reply.ok) {
-      if (itself) return reply;
+      if (analysis) return reply;
       if (this.store.world.refused) this.store.set({ refused: null });
       this.changed();
     } else if (reply.errors.some((e) => e.field !== "cancel")) this.refuse(reply.errors);
@@ -269,14 +268,9 @@ export class Run {
     return { ok: true, errors: [] };
   }
 
-  begun() {
-    if (this.open++ === 0) this.busyTimer = setTimeout(() => this.store.set({ busy: true }), PATIENCE);
-  }
-
-  ended() {
-    if (--this.open > 0) return;
-    clearTimeout(this.busyTimer);
-    if (this.store.world.busy) this.store.set({ busy: false });
+  /** How many of them. */
+  get open() {
+    return this.underway.open;
   }
 
   /** @param {any[]} errors */

@@ -30,7 +30,15 @@ export function state(world, now, clock = { waited: 0, usual: 0 }) {
   const replay = replaying(world);
   if (replay !== null) return { tone: "", parts: told(parts`Replaying ${part(msg`… ${replay} %`, "dim")}`) };
   if (!world.opened || !world.moved) return cold(clock);
-  return broken(world) ?? empty(world);
+  return waits(world) ?? broken(world) ?? empty(world);
+}
+
+/** What was pressed waits until a measurement is done. @param {World} world @returns {Said | null} */
+function waits(world) {
+  if (!world.behind) return null;
+  const { progress = 0 } = world.analysis[world.behind] ?? {};
+  const far = part(msg`… ${Math.round((progress < 1 ? progress : 0) * 100)} %`, "dim");
+  return { tone: "", parts: told(parts`A measurement is running ${far}. What you pressed waits for it.`), action: { name: msg`Cancel the measurement`, command: { kind: "cancel" } } };
 }
 
 /** @param {World} world @param {number} now @returns {Said} */

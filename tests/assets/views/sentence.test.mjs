@@ -125,6 +125,8 @@ test("states of the page: cold, offline, closed, empty, replaying", () => {
   assert.equal(plain(of(world({ moved: { ...world().moved, requests: [request({ source: [] })] } }))), "Type a source sentence to begin.");
   const replay = { name: "replay", progress: 0.4, result: null };
   assert.equal(plain(of(world({ analysis: { replay }, busy: true }))), "Replaying … 40 %");
+  const behind = of(world({ analysis: { bottleneck: { progress: 0.42 } }, behind: "bottleneck" }));
+  assert.deepEqual([plain(behind), behind.action.command.kind], ["A measurement is running … 42 %. What you pressed waits for it.", "cancel"]);
 });
 
 test("between the stages of a decode step it says what Step does next", () => {
