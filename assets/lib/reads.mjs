@@ -217,7 +217,7 @@ const found = new WeakMap();
 function findTaps(all, info, base, wide) {
   const taps = all.filter((/** @type {any} */ t) => t.path.startsWith(base + ".") && t.type !== "parameter");
   const find = (/** @type {string[]} */ types) => taps.find((/** @type {any} */ t) => types.includes(t.type));
-  const weights = find(["weights", "coefficients"]);
+  const weights = find(["weights"]) ?? find(["coefficients"]); // coefficients may still be divided by their sum
   const at = taps.indexOf(weights);
   /** @param {any} t @param {string} owner rows of it, one vector for each head */
   const perHead = (t, owner) => /^(hidden|state)$/.test(t.type) && t.axes.length === 4 && /^[hg]$/.test(t.axes[1]) && t.axes[2].replace("'", "") === owner;

@@ -121,14 +121,15 @@ function lineHeight(world, found) {
 
 /** @param {any} element @param {World} world @param {Found} found */
 function table(element, world, found) {
-  const [, body, foot] = element.children;
-  const why = { open: "0", model: "−∞", user: msg`−∞ you`, padded: msg`−∞ pad` };
+  const [header, body, foot] = element.children;
+  const why = found.after ? { open: "1", model: "0", user: "0", padded: "0" } : { open: "0", model: "−∞", user: msg`−∞ you`, padded: msg`−∞ pad` };
+  header.firstElementChild.children[2].firstChild.data = found.after ? msg`× mask` : msg`+ mask`;
   const lit = world.hover?.row === found.row ? world.hover.key : -1;
   const height = `${lineHeight(world, found)}px`;
   if (element.style.getPropertyValue("--line-height") !== height) element.style.setProperty("--line-height", height);
   list(body, found.lines, (_, i) => i, () => h("tr", null, h("td"), h("td"), h("td"), h("td"), h("td")), (tr, l) => {
     set(tr, "class", [l.on ? "sel" : l.state === "open" ? "" : "off", l.key === lit ? "lit" : ""].filter(Boolean).join(" ") || null);
-    [rowWords(l.key, l.token), figure(l.score, 2), why[l.state], l.state === "open" ? figure(l.exp, 3) : "0", figure(l.weight)].forEach((said, i) => text(tr.children[i], said));
+    [rowWords(l.key, l.token), figure(l.score, 2), why[l.state], l.exp ? figure(l.exp, 3) : "0", figure(l.weight)].forEach((said, i) => text(tr.children[i], said));
     set(tr.firstElementChild, "title", rowWords(l.key, l.token));
     set(tr, "title", { open: null, padded: msg`padding`, user: msg`hidden by you`, model: msg`hidden by the mask program` }[l.state]);
   });
@@ -137,7 +138,7 @@ function table(element, world, found) {
   text(others.children[0], counted(found.others.count, "{0} other key", "{0} other keys"));
   [found.others.exp, found.others.weight].forEach((value, i) => text(others.children[i + 1], figure(value)));
   [found.sum.exp, found.sum.weight].forEach((value, i) => text(sum.children[i + 1], figure(value)));
-  set(foot, "title", msg`exp of (score − ${figure(found.top, 2)}), the largest; weight = exp / sum`);
+  set(foot, "title", found.after ? msg`exp of (score − ${figure(found.top, 2)}), the largest, hidden keys too; weight = exp / sum × mask, before any division by what is left` : msg`exp of (score − ${figure(found.top, 2)}), the largest; weight = exp / sum`);
 }
 
 /** The score of the chosen key as a product. @param {any} details @param {World} world @param {Found} found @returns {() => void} */

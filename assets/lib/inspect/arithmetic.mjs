@@ -7,8 +7,11 @@ import { shown } from "../words.mjs";
 /** @typedef {import("../types").World} World */
 /** @typedef {{key: number, token: string, state: "open" | "model" | "user" | "padded", score: number, exp: number, weight: number, on: boolean}} Line */
 
+/** Whether hidden keys have their share of the softmax, since the mask is multiplied with what it gives. Pure. @param {World} world @param {any} info @param {number} layer */
+const multiplied = (world, info, layer) => !!world.schema?.taps?.some((/** @type {any} */ t) => t.path === `${read.scope(info, layer)}.spread`);
+
 /** The lines of one query row: those with the largest weights and the chosen one, in the order of the keys; what the others have together.
- * exp is of (score - the largest open score), as softmax computes it. Pure.
+ * exp is of (score - the largest score of the sum), as softmax computes it: of open keys, or of all where the mask is multiplied after it. Pure.
  * @param {World} world @param {(row: number, key: number) => number} score @param {(row: number, key: number) => number} weight
  * @param {number} [most] lines */
 export function arithmetic(world, score, weight, most = 7) {
@@ -18,8 +21,10 @@ export function arithmetic(world, score, weight, most = 7) {
   const all = lines(world, at, row, score, weight);
   const open = all.filter((l) => l.state === "open");
   if (open.every((l) => Number.isNaN(l.weight))) return null;
-  const top = Math.max(...open.map((l) => l.score));
-  for (const l of open) l.exp = Math.exp(l.score - top);
+  const after = multiplied(world, at.info, at.layer);
+  const summed = after ? all.filter((l) => Number.isFinite(l.score)) : open;
+  const top = Math.max(...summed.map((l) => l.score));
+  for (const l of summed) l.exp = Math.exp(l.score - top);
   const key = chosen ?? open.reduce((best, l) => (l.weight > best.weight ? l : best), open[0])?.key ?? -1;
   for (const l of all) l.on = l.key === key;
   const worth = all.filter((l) => all.length <= most || l.on || l.state === "open" || l.state === "user");
@@ -27,9 +32,9 @@ export function arithmetic(world, score, weight, most = 7) {
   const others = all.filter((l) => !kept.has(l));
   const sum = (/** @type {Line[]} */ list, /** @type {"exp" | "weight"} */ what) => list.reduce((a, l) => a + l[what], 0);
   return {
-    row, key, top, lines: all.filter((l) => kept.has(l)),
+    row, key, top, after, lines: all.filter((l) => kept.has(l)),
     others: { count: others.length, exp: sum(others, "exp"), weight: sum(others, "weight") },
-    sum: { exp: sum(open, "exp"), weight: sum(open, "weight") },
+    sum: { exp: sum(summed, "exp"), weight: sum(open, "weight") },
   };
 }
 

@@ -30,6 +30,15 @@ test("hidden keys take no part, and are listed with their score", () => {
   assert.ok(Math.abs(found.sum.exp - (1 + Math.exp(-1))) < 1e-12);
 });
 
+test("where the mask is multiplied after the softmax, hidden keys stand in its sum", () => {
+  const w = reading([1, 5, 2], [1]);
+  w.schema = { ...w.schema, taps: [...w.schema.taps, { path: "decoder.layer1.cross.spread", axes: ["b", "h", "t", "s"], type: "probabilities" }] };
+  const shares = [1, 5, 2].map((s) => Math.exp(s - 5)), total = shares.reduce((a, b) => a + b);
+  const found = arithmetic(w, (_, k) => [1, 5, 2][k], (_, k) => (k === 1 ? 0 : shares[k] / total));
+  assert.deepEqual([found.after, found.top, found.lines.map((l) => l.exp)], [true, 5, shares]);
+  assert.ok(Math.abs(found.sum.exp - total) < 1e-12 && Math.abs(found.sum.weight - (1 - 1 / total)) < 1e-12, "what key 1 took is missing from the weights");
+});
+
 test("of many keys the largest are listed and the others summed", () => {
   const weight = (_, k) => (k === 20 ? 0.5 : 0.5 / 29);
   const found = arithmetic(reading(Array(30).fill(0)), () => 0, weight, 4);
