@@ -100,7 +100,7 @@ export function opName(path, stack = false) {
   if (at < 0) return parts.length < 2 ? path : stack ? `${parts[0].slice(0, 3)} ${parts.slice(1).join(" ")}` : parts.slice(1).join(" ");
   const layer = `L${Number(parts[at].slice(5)) + 1}`;
   const before = stack && at > 0 ? `${parts[0].slice(0, 3)} ` : "";
-  return [before + layer, ...(at === parts.length - 1 ? ["state"] : parts.slice(at + 1))].join(" "); // alone, a layer is what a loop carries
+  return [before + layer, ...parts.slice(1, at), ...(at === parts.length - 1 ? ["state"] : parts.slice(at + 1))].join(" "); // alone, a layer is what a loop carries
 }
 
 /** Whether these paths belong to more than one stack (encoder and decoder), so that their names must say which.

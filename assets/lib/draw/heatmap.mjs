@@ -89,7 +89,7 @@ export function cellMap(canvas, o) {
 /** An outline inside each gold cell, seen on light and on dark fills.
  * @param {CanvasRenderingContext2D} g @param {Geometry} geo @param {(row: number, column: number) => boolean} gold */
 function outlines(g, geo, gold) {
-  const inset = Math.min(geo.cellWidth, geo.cellHeight) > 16 ? 3.5 : 1.5;
+  const inset = Math.min(geo.cellWidth, geo.cellHeight) > 18 ? 3.5 : 1.5; // in a low cell the number has its room
   for (let r = 0; r < geo.rows; r++) {
     for (let c = 0; c < geo.columns; c++) {
       if (!gold(r, c)) continue;

@@ -30,7 +30,7 @@ test("bytes, times, ages, counts", () => {
 
 test("operations say their layer from 1, and their stack only where there are several", () => {
   assert.deepEqual([opName("decoder.layer0.self"), opName("decoder.layer1.cross.W_Q"), opName("decoder.embedding"), opName("logits")], ["L1 self", "L2 cross W_Q", "embedding", "logits"]);
-  assert.deepEqual([opName("encoder.layer0.self", true), opName("decoder.embedding", true)], ["enc L1 self", "dec embedding"]);
+  assert.deepEqual([opName("encoder.layer0.self", true), opName("decoder.embedding", true), opName("encoder.backwards.layer0", true)], ["enc L1 self", "dec embedding", "enc L1 backwards state"]);
   assert.ok(severalStacks(["encoder.layer0.self", "decoder.layer0.self", "logits"]));
   assert.ok(!severalStacks(["decoder.layer0.self", "decoder.layer1.ffn", "encoder"]));
   assert.equal(leaf("decoder.layer0.self.weights"), "weights");
