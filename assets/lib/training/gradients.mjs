@@ -40,7 +40,7 @@ const scopeOf = (path) => (path.includes(".") ? path.slice(0, path.lastIndexOf("
 export const reached = (world, scope) => !!world.moved?.train?.parameter_norms && !read.before(world, scope);
 
 /** @typedef {{path: string, name: string, value: number | null, moved: number | null}} Parameter value: its gradient's norm; moved: ‖ΔW‖ / ‖W‖, NaN where ‖W‖ was 0; null: not computed yet */
-/** @typedef {{key: string, name: string, value: number | null, whole: boolean, moved: number | null, parameters: Parameter[]}} Group whole: the gradients of all its parameters are known */
+/** @typedef {{key: string, name: string, value: number | null, whole: boolean, moved: number | null, parameters: Parameter[]}} Group whole: the gradients of all its parameters are known; one that this batch does not use has none */
 
 /** All parameters, grouped by the operation that they belong to, from the output back to the input.
  * @param {World} world @returns {Group[]} */
@@ -51,7 +51,7 @@ export function groups(world) {
     const all = parameters.map((p) => ({ path: p.path, name: p.name, value: reached(world, p.op) ? (norms.get(p.path) ?? null) : null, moved: ratio(moves.get(p.path)) }));
     const known = all.flatMap((p) => (p.value === null ? [] : [p.value]));
     const sums = parameters.map((p) => moves.get(p.path)).reduce((/** @type {number[] | null} */ a, m) => (a && m ? [a[0] + m[0] ** 2, a[1] + m[1] ** 2] : null), [0, 0]);
-    return { key: scope, name, value: known.length ? Math.hypot(...known) : null, whole: known.length === all.length, moved: ratio(sums?.map(Math.sqrt)), parameters: all };
+    return { key: scope, name, value: known.length ? Math.hypot(...known) : null, whole: parameters.every((p) => reached(world, p.op)), moved: ratio(sums?.map(Math.sqrt)), parameters: all };
   });
 }
 

@@ -47,6 +47,8 @@ test("at the op cursor the gradients come from the output back, and the norm so 
   assert.deepEqual(sofar, { norm: Math.hypot(0.4, 0.5), whole: false });
   assert.deepEqual(Object.values(clipping({}, 0.5, sofar)), ["norm so far", "0.640", "≤ 0.781", "above 0.5 already: it will be clipped"]);
   assert.equal(clipping({}, 5, sofar).said, "a lower bound");
+  const unused = groups(updating({ parameter_norms: known.parameter_norms.slice(1) }));
+  assert.ok(normSoFar(unused).whole, "a parameter that the batch does not use has no gradient to wait for");
   assert.ok(at("decoder.embedding").every((g) => g.whole && g.moved !== null));
 });
 
