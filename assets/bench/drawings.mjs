@@ -25,14 +25,15 @@ export function drawScores(canvas, b, scores, row) {
   const [g, width, height] = fit(canvas);
   const left = 84, right = 64, middle = left + (width - left - right) / 2, most = Math.max(1e-12, ...scores.map(Math.abs));
   const line = Math.min(38, height / Math.max(1, scores.length));
+  const every = Math.ceil(14 / line), said = (/** @type {number} */ j) => j === row || (j % every === 0 && Math.abs(j - row) * line >= 14); // words do not overlap
   g.strokeStyle = css("--line-2");
   g.beginPath();
   g.moveTo(middle, 0);
   g.lineTo(middle, line * scores.length);
   g.stroke();
   scores.forEach((value, j) => {
-    const y = j * line + line / 2, size = (Math.abs(value) / most) * (middle - left), thick = Math.min(16, line - 4);
-    label(g, b.names[j], left - 8, y, { mono: true, size: 12.5, weight: j === row ? 700 : 500, align: "right", color: j === row ? "--k" : "--ink-2" });
+    const y = j * line + line / 2, size = (Math.abs(value) / most) * (middle - left), thick = Math.max(1, Math.min(16, line - 4));
+    if (said(j)) label(g, b.names[j], left - 8, y, { mono: true, size: 12.5, weight: j === row ? 700 : 500, align: "right", color: j === row ? "--k" : "--ink-2" });
     if (b.hidden[j]) hatch(g, left, y - thick / 2, width - left - right, thick, css("--ink-2"), 1.3, 5);
     else {
       g.fillStyle = css("--g-fill");
@@ -44,7 +45,7 @@ export function drawScores(canvas, b, scores, row) {
         g.lineWidth = 1;
       }
     }
-    label(g, figure(value), width - 2, y, { mono: true, size: 12, weight: 600, align: "right", color: "--g" });
+    if (said(j)) label(g, figure(value), width - 2, y, { mono: true, size: 12, weight: 600, align: "right", color: "--g" });
   });
 }
 

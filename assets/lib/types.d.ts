@@ -20,6 +20,8 @@ export interface Known {
   version?: number;
   /** The last two axes at one place of the others: (row, column) to a number; faster than `at` for a whole map. */
   plane?(...lead: number[]): (row: number, column: number) => number;
+  /** Whether a number came for that place: elsewhere NaN means that nothing is known. Left out: one came for each. */
+  has?(...index: number[]): boolean;
 }
 
 export interface Selector {

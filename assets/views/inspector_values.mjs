@@ -216,7 +216,7 @@ function paint(pictures, world, state, tap, now, all, scale) {
     const selected = state.at?.panel === i ? { row: state.at.row, column: state.at.column } : null;
     const hover = mark?.panel === i && mark !== state.at ? { row: mark.row, column: mark.column } : null;
     return draw.cellMap(canvas, {
-      rows: m.rows, columns: m.columns, value: m.at, gap: 0.6, scale, left, selected, hover,
+      rows: m.rows, columns: m.columns, value: m.at, state: (r, c) => (m.unknown(r, c) ? "later" : "ok"), gap: 0.6, scale, left, selected, hover,
       ...(named && labels ? { rowLabels: labels, roles: /** @type {[string, string]} */ ([about.roleOf(now.rows?.axis ?? "", tap.axes) || "p", "k"]) } : {}), values: m.columns < 12, format: (v) => figure(v, 2),
     });
   });
@@ -281,7 +281,7 @@ function ask(element, world, state, tap, now, all, pictures, nothing) {
   const at = state.hover ?? state.at;
   const m = at && all[at.panel];
   const inside = m && at.row < m.rows && at.column < m.columns;
-  text(element, nothing || (inside ? asked(world, tap, now, at, m.at(at.row, at.column)) : msg`Point at a cell, or press the arrow keys.`));
+  text(element, nothing || (inside && m.unknown(at.row, at.column) ? msg`not computed at this moment` : inside ? asked(world, tap, now, at, m.at(at.row, at.column)) : msg`Point at a cell, or press the arrow keys.`));
   if (nothing !== undefined) return;
   // only a mark moved: the pictures are painted again, the numbers beside them stand
   const scale = state.most.get(state.path) ?? { max: 1, diverging: false };

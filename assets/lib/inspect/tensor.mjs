@@ -77,7 +77,7 @@ export function panelCount(now, known) {
 }
 
 /** One panel of a tensor as a matrix of numbers; NaN where nothing is known.
- * @param {Known} known @param {Layout} now @param {number} panel @returns {{rows: number, columns: number, at: (row: number, column: number) => number}} */
+ * @param {Known} known @param {Layout} now @param {number} panel @returns {{rows: number, columns: number, at: (row: number, column: number) => number, unknown: (row: number, column: number) => boolean}} unknown: no number came for it */
 export function picture(known, now, panel) {
   const place = (/** @type {Axis | null} */ a) => (a ? known.axes.indexOf(a.axis) : -1);
   const [r, c, p] = [now.rows, now.columns, now.panels].map(place);
@@ -88,26 +88,20 @@ export function picture(known, now, panel) {
   const rows = size(r), columns = size(c);
   const flat = known.plane && r === last - 1 && c === last ? known.plane(...index.slice(0, -2)) : null;
   const turned = known.plane && c === last - 1 && r === last ? known.plane(...index.slice(0, -2)) : null;
-  if (flat) return { rows, columns, at: flat };
-  if (turned) return { rows, columns, at: (row, column) => turned(column, row) };
-  return {
-    rows, columns,
-    at(row, column) {
-      if (r >= 0) index[r] = row;
-      if (c >= 0) index[c] = column;
-      return known.at(...index);
-    },
-  };
+  const to = (/** @type {number} */ row, /** @type {number} */ column) => index.map((n, i) => (i === r ? row : i === c ? column : n));
+  const at = flat ?? (turned ? (/** @type {number} */ row, /** @type {number} */ column) => turned(column, row) : (/** @type {number} */ row, /** @type {number} */ column) => known.at(...to(row, column)));
+  return { rows, columns, at, unknown: (row, column) => Number.isNaN(at(row, column)) && !!known.has && !known.has(...to(row, column)) };
 }
 
 /** Smallest, largest and mean of what is finite; how many numbers there are, how many are not a number, how many are infinite.
- * @param {{rows: number, columns: number, at: (row: number, column: number) => number}[]} pictures */
+ * @param {{rows: number, columns: number, at: (row: number, column: number) => number, unknown?: (row: number, column: number) => boolean}[]} pictures */
 export function summary(pictures) {
   let [count, nan, infinite, sum, min, max] = [0, 0, 0, 0, Infinity, -Infinity];
   for (const m of pictures) {
     for (let r = 0; r < m.rows; r++) {
       for (let c = 0; c < m.columns; c++) {
         const v = m.at(r, c);
+        if (m.unknown?.(r, c)) continue;
         count++;
         if (Number.isNaN(v)) nan++;
         else if (!Number.isFinite(v)) infinite++;

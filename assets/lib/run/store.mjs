@@ -234,6 +234,13 @@ export class Block {
     this.strides = axes.map(() => 0);
     /** @type {Float32Array} */
     this.data = new Float32Array(0);
+    /** What came, but for what lay in it already: first places and sizes. @type {{start: number[], shape: number[]}[]} */
+    this.came = [];
+  }
+
+  /** Whether a number came for this place. @param {...number} index */
+  has(...index) {
+    return this.came.some(({ start, shape }) => index.every((n, i) => n >= start[i] && n < start[i] + shape[i]));
   }
 
   /** @param {...number} index */
@@ -262,6 +269,7 @@ export class Block {
   put(tensor, start, largest = false) {
     this.version = ++changes;
     const shape = this.shape.map((n, i) => Math.max(n, start[i] + tensor.shape[i]));
+    if (tensor.data.length && ![start, start.map((n, i) => n + tensor.shape[i] - 1)].every((corner) => this.has(...corner))) this.came.push({ start: [...start], shape: [...tensor.shape] });
     if (!this.data.length && start.every((s) => s === 0)) {
       this.resize(tensor.shape, Float32Array.from(tensor.data));
       return;

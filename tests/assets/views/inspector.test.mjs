@@ -115,6 +115,16 @@ test("NaN and infinity are counted apart from smallest, largest and mean", () =>
   assert.ok(Number.isNaN(of([NaN]).min));
 });
 
+test("what a later row alone computed is no number of an earlier one; a NaN that came is one", () => {
+  const block = new Block("bias", "value", ["t", "t'"], 0);
+  const put = (row, ...numbers) => block.put({ dtype: "F32", shape: [1, numbers.length], data: Float32Array.from(numbers) }, [row, 0]);
+  put(0, 1);
+  put(1, NaN, 3);
+  const m = picture(block, layout([{ axis: "t", size: 2 }, { axis: "t'", size: 2 }]), 0);
+  assert.deepEqual([[0, 0], [0, 1], [1, 0], [1, 1]].map(([r, c]) => m.unknown(r, c)), [false, true, false, false]);
+  assert.deepEqual(summary([m]), { count: 3, nan: 1, infinite: 0, min: 1, max: 3, mean: 2 });
+});
+
 test("panels stand so that cells are large", () => {
   assert.equal(arranged(300, 226, 4, { rows: 4, columns: 4 }, { caption: 15, row: 12 }).across, 2);
   const one = arranged(300, 226, 1, { rows: 1, columns: 64 }, { caption: 0, row: 18 });
