@@ -239,7 +239,7 @@ class Engine(Batching):
         """Make the change again that Undo took back last."""
         _, again = undone([*self.timeline.path()][::-1])
         if not again:
-            message = "There is no change to make again. An exchanged part, model or weights that were taken back are chosen anew."
+            message = "There is no change to make again. A part, a model or weights that were taken back are chosen anew."
             raise Refused.one("kind", "redo", "a change that was taken back", message)
         yield from self._apply(command, again[-1].model_copy(update={"phase": self.scenario.phase}), watch)
 
