@@ -56,7 +56,7 @@ const CHARTS = /** @type {const} */ (["macs", "sequential", "longest", "bytes", 
 export function charts(canvas, sweep) {
   const [g, width, height] = draw.fit(canvas);
   const titles = { macs: msg`work`, sequential: msg`steps`, longest: msg`way`, bytes: msg`kept`, ms: msg`time` };
-  const ends = { macs: count, sequential: String, longest: String, bytes, ms: duration };
+  const ends = { macs: count, sequential: String, longest: String, bytes: (/** @type {number} */ n) => bytes(n).replace(".0 ", " "), ms: duration };
   const slot = width / CHARTS.length, top = 18, bottom = 28, log = (/** @type {number} */ x) => Math.log2(Math.max(x, 1e-3));
   const low = log(sweep[0].n), high = log(sweep[sweep.length - 1].n);
   CHARTS.forEach((name, i) => {
