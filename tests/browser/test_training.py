@@ -195,3 +195,15 @@ def test_the_theme_changes_while_it_plays_and_the_curve_goes_on(window: Window) 
     window.until("!lookback.store.world.playing.playing")
     window.press("Gradient norm")
     assert "→" in text(window, ".curve-said")
+
+
+def test_a_step_behind_a_measurement_says_that_it_waits_and_the_measurement_can_be_cancelled(window: Window) -> None:
+    training(window)
+    at = window.world("moved.at")
+    window.press("By clauses…")
+    window.press("measure")
+    window.page.locator("#step").click()
+    window.page.locator(".say").filter(has_text="A measurement is running").wait_for()
+    window.press("Cancel the measurement")
+    window.until(f"lookback.store.world.moved.at !== {at}")
+    assert "measurement" not in window.said() and window.world("behind") == ""
