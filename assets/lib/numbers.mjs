@@ -139,6 +139,7 @@ export class NumberField {
   tell(problem) {
     put(this.problem, problem);
     set(this.problem, "hidden", !problem);
+    if (problem && document.activeElement === this.input) this.problem.scrollIntoView({ block: "nearest" });
     set(this.input, "aria-invalid", problem ? "true" : null);
     set(this.input, "aria-describedby", problem ? `${this.problem.id} ${this.described}` : this.described);
   }

@@ -76,7 +76,7 @@ export default {
     for (const control of form.elements) set(control, "disabled", !able || own.running);
     text(problem, own.problem);
     hide(problem, !own.problem);
-    const result = own.asked === depends(world) && !own.running ? world.analysis[NAME]?.result : null;
+    const result = own.asked === depends(world) && !own.running && !own.problem ? world.analysis[NAME]?.result : null;
     factors(ul, result ? tokens(result, world.opened.vocabulary.target) : []);
     hide(unknown, !result?.unknown.length);
     text(unknown, result ? unknownWords(result.unknown) : "");
