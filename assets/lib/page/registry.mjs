@@ -153,8 +153,8 @@ export class Registry {
 
   /** Plan whose values go to which view, and watch them if that is something else than before. */
   plan() {
-    this.asks = false;
     if (!this.store.world.opened || !this.store.world.moved) return;
+    this.asks = false;
     /** @type {Map<string, Selector>} */
     const union = new Map();
     this.store.plan = new Map();

@@ -30,11 +30,16 @@ export function early(first) {
     socket.close();
     return null;
   }
-  const asked = new Set(socket.readyState === 1 ? sent : []);
+  const asked = new Set();
   const send = socket.send.bind(socket);
   socket.send = (/** @type {string} */ text) => asked.delete(text) || send(text);
   let taken = false;
-  const open = (/** @type {string} */ url) => (taken ? new WebSocket(url) : ((taken = true), socket));
+  const open = (/** @type {string} */ url) => {
+    if (taken) return new WebSocket(url);
+    taken = true;
+    if (socket.readyState === 1) for (const text of sent) asked.add(text);
+    return socket;
+  };
   const deliver = () => {
     if (socket.readyState === 1) socket.onopen();
     for (const message of heard) socket.onmessage(message);

@@ -33,6 +33,20 @@ const view = (id, more) => {
   return made;
 };
 
+test("what the views want is asked for once the run has moved, however late that is heard", () => {
+  const fake = fakePage();
+  const store = new Store();
+  const watched = [];
+  const registry = new Registry({ store, context: {}, watch: (s) => watched.push(s), drawn: () => {}, slot: fake.slot });
+  registry.place([view("map", { wants: () => [{ path: "a" }] })]);
+  store.apply(decode(frame("opened", opened)));
+  fake.frame();
+  assert.deepEqual(watched, []);
+  moveTo(store, "decode");
+  fake.frame();
+  assert.deepEqual(watched, [[{ path: "a" }]]);
+});
+
 test("a view is drawn again only when a part of the world changed that it read", () => {
   const reads = view("reads", { draw: (_, world) => (world.checked, reads.draws++) });
   const { store, frame: next } = page(reads);
