@@ -81,6 +81,7 @@ def test_the_page_works_without_dash(blank: Window) -> None:
     assert page.locator("#phase [aria-pressed=true]").inner_text() == "Prefill"
     page.get_by_role("radio", name="Decoder-only").click()
     blank.until("lookback.store.world.opened.scenario.architecture === 'decoder_only'")
+    blank.settled()
     blank.step()
     page.get_by_label("Scenario: an example").select_option("language_model/1")
     blank.until("lookback.actions.presetNow() === 'language_model/1'")
