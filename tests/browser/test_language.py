@@ -42,7 +42,7 @@ def test_what_the_server_says_comes_in_the_language_of_the_page(blank: Window) -
     change = "() => lookback.run.commands.change({ policy: { ...lookback.store.world.opened.scenario.policy, limit: 10 ** 6 } })"
     window.page.evaluate(change)
     window.settled()
-    assert "policy.limit a reçu 1000000\u202f; permis\u202f: au plus" in window.said()
+    assert "policy.limit a reçu 1000000\u202f; permis\u202f: au moins 1 et au plus 512" in window.said()
     claims = [c["claim"] for c in window.world("checked")["checks"]]
     assert "lignes de somme 1" in claims and "all finite" not in claims
     means = window.page.evaluate("() => lookback.store.world.schema.formulas.map((f) => f.means + f.mathml).join()")
