@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.json_schema import models_json_schema
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
@@ -31,8 +31,18 @@ from models.parts.read import ReadError, read
 
 LARGEST_SCENARIO = 1 << 20  # bytes
 LARGEST_READ = 8 << 20
+MOST_MARKS = {
+    b",": 1 << 19,
+    b":": 1 << 17,
+    b"[": 1 << 15,
+    b"{": 1 << 15,
+}  # of a body; JSON is read in one go, and all others wait
 MOST_ERRORS = 20
+AT_ONCE = 2  # requests that are worked at: however many come, pages and runs have their share of the processor
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+T = TypeVar("T")
+_turn = CapacityLimiter(AT_ONCE)
 
 _Vector = Annotated[list[float], Field(min_length=1, max_length=256, fail_fast=True)]
 _Rows = Annotated[list[_Vector], Field(min_length=1, max_length=512, fail_fast=True)]
@@ -71,38 +81,8 @@ class Unacceptable(Exception):
 
 def add_routes(api: FastAPI, readiness: Readiness) -> None:
     """Everything but the page, the socket and `add_last_route`."""
-
-    @api.get("/healthz", tags=["health"], summary="Is the process up?")
-    async def healthz() -> dict[str, bool]:
-        return {"ok": True}
-
-    @api.get("/readyz", tags=["health"], summary="Can it serve? 503 until the page is warm and a model has stepped")
-    async def readyz() -> JSONResponse:
-        return JSONResponse({"ready": not readiness.waiting, "waiting": readiness.waiting}, 503 if readiness.waiting else 200)
-
-    @api.get("/api/catalogue", tags=["api"], summary="Every architecture and task")
-    async def get_catalogue() -> Response:
-        return Response(await run_in_threadpool(_catalogue_text), media_type="application/json")
-
-    @api.post(
-        "/api/scenario/validate", summary="A scenario, normalised, its link, and what its variant would be", **_takes(Scenario)
-    )
-    async def validate(request: Request) -> dict[str, Any]:
-        return await run_in_threadpool(_validated, await json_of(request, LARGEST_SCENARIO))
-
-    @api.post("/api/read", summary="One read by hand: scores, weights, context", **_takes(ReadRequest))
-    async def post_read(request: Request) -> Response:
-        return Response(await run_in_threadpool(_read_text, await json_of(request, LARGEST_READ)), media_type="application/json")
-
-    @api.post("/api/visibility", summary="A mask: its reads, and its paths between rows", **_takes(VisibilityRequest))
-    async def post_visibility(request: Request) -> Response:
-        text = await run_in_threadpool(_visibility_text, await json_of(request, LARGEST_READ))
-        return Response(text, media_type="application/json")
-
-    @api.get("/api/worked", tags=["api"], summary="What the source texts print, and what this server computes of the same")
-    async def get_worked() -> Response:
-        text = await run_in_threadpool(lambda: json.dumps(worked(), ensure_ascii=False, allow_nan=False))
-        return Response(text, media_type="application/json")
+    _add_health(api, readiness)
+    _add_api(api)
 
     @api.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:
@@ -112,6 +92,42 @@ def add_routes(api: FastAPI, readiness: Readiness) -> None:
     api.add_exception_handler(Unacceptable, _unacceptable)
     api.add_exception_handler(HTTPException, _http_error)
     api.add_exception_handler(Exception, _failure)
+
+
+def _add_health(api: FastAPI, readiness: Readiness) -> None:
+    @api.get("/healthz", tags=["health"], summary="Is the process up?")
+    async def healthz() -> dict[str, bool]:
+        return {"ok": True}
+
+    @api.get("/readyz", tags=["health"], summary="Can it serve? 503 until the page is warm and a model has stepped")
+    async def readyz() -> JSONResponse:
+        return JSONResponse({"ready": not readiness.waiting, "waiting": readiness.waiting}, 503 if readiness.waiting else 200)
+
+
+def _add_api(api: FastAPI) -> None:
+    @api.get("/api/catalogue", tags=["api"], summary="Every architecture and task")
+    async def get_catalogue() -> Response:
+        return Response(await apart(_catalogue_text), media_type="application/json")
+
+    @api.post(
+        "/api/scenario/validate", summary="A scenario, normalised, its link, and what its variant would be", **_takes(Scenario)
+    )
+    async def validate(request: Request) -> dict[str, Any]:
+        return await apart(_validated, await json_of(request, LARGEST_SCENARIO))
+
+    @api.post("/api/read", summary="One read by hand: scores, weights, context", **_takes(ReadRequest))
+    async def post_read(request: Request) -> Response:
+        return Response(await apart(_read_text, await json_of(request, LARGEST_READ)), media_type="application/json")
+
+    @api.post("/api/visibility", summary="A mask: its reads, and its paths between rows", **_takes(VisibilityRequest))
+    async def post_visibility(request: Request) -> Response:
+        text = await apart(_visibility_text, await json_of(request, LARGEST_READ))
+        return Response(text, media_type="application/json")
+
+    @api.get("/api/worked", tags=["api"], summary="What the source texts print, and what this server computes of the same")
+    async def get_worked() -> Response:
+        text = await apart(lambda: json.dumps(worked(), ensure_ascii=False, allow_nan=False))
+        return Response(text, media_type="application/json")
 
 
 def add_last_route(api: FastAPI) -> None:
@@ -139,6 +155,11 @@ def problem(field: str, given: Any, allowed: str) -> Problem:
 # --- the API ---------------------------------------------------------------------------------------------------------------
 
 
+async def apart(work: Callable[..., T], *given: Any) -> T:
+    """What this gives, in a thread of the few that the API has."""
+    return await to_thread.run_sync(work, *given, limiter=_turn)
+
+
 async def json_of(request: Request, largest: int) -> Any:
     """The JSON of a request. Raises `Unacceptable`."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -148,8 +169,11 @@ async def json_of(request: Request, largest: int) -> Any:
     if length > largest:
         raise Unacceptable(413, problem("body", f"{length} bytes", f"at most {largest} bytes"))
     body = await request.body()
+    for mark, most in MOST_MARKS.items():
+        if (count := body.count(mark)) > most:
+            raise Unacceptable(413, problem("body", f"{count} {mark.decode()!r}", f"at most {most} of them"))
     try:
-        return await run_in_threadpool(read_json, body)
+        return await apart(read_json, body)
     except Refused as refusal:
         raise Unacceptable(422, *refusal.problems[:MOST_ERRORS]) from None
     except (ValueError, RecursionError) as error:

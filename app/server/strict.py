@@ -1,4 +1,7 @@
-"""JSON as its standard says. A number that is not finite is refused like any other value: by the field that it was given for."""
+"""JSON as its standard says. A number that is not finite is refused like any other value: by the field that it was given for.
+
+And no more of it than anything here has a use for: every field that is unknown would be named, one by one.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from app.session.events import Problem, Refused
 from app.session.problems import MOST, shorten
 
 ALLOWED = "a finite number"
+MOST_KEYS = 256  # of one object
 
 
 class _NotFinite(str):
@@ -19,17 +23,30 @@ class _NotFinite(str):
 
 
 def read_json(text: str | bytes) -> Any:
-    """What a text holds. Raises ValueError and RecursionError where it is not JSON, `Refused` where a number is not finite."""
-    data = json.loads(text, parse_constant=_NotFinite, parse_float=_number)
-    problems = tuple(islice(_refused(data, ()), MOST))
+    """What a text holds. Raises ValueError and RecursionError where it is not JSON, `Refused` where a number is not finite or an
+    object is too large."""
+    odd: list[str] = []  # a text that has none is not searched for their places
+
+    def not_finite(written: str) -> _NotFinite:
+        odd.append(written)
+        return _NotFinite(written)
+
+    def number(written: str) -> float | _NotFinite:
+        value = float(written)
+        return value if math.isfinite(value) else not_finite(written)
+
+    data = json.loads(text, parse_constant=not_finite, parse_float=number, object_pairs_hook=_object)
+    problems = tuple(islice(_refused(data, ()), MOST)) if odd else ()
     if problems:
         raise Refused(*problems)
     return data
 
 
-def _number(text: str) -> float | _NotFinite:
-    number = float(text)
-    return number if math.isfinite(number) else _NotFinite(text)
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MOST_KEYS:
+        given, allowed = f"an object of {len(pairs)} fields", f"at most {MOST_KEYS} fields in one object"
+        raise Refused.one("body", given, allowed, f"body was given {given}; allowed: {allowed}")
+    return dict(pairs)
 
 
 def _refused(data: Any, place: tuple[str, ...]) -> Iterator[Problem]:

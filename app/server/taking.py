@@ -18,7 +18,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
 
-from app.server.http import LARGEST_SCENARIO, Unacceptable, json_of, problem
+from app.server.http import LARGEST_SCENARIO, Unacceptable, apart, json_of, problem
 from app.server.refusal import refuse
 from app.session import exporting
 from app.session.commands import Open
@@ -74,12 +74,15 @@ def add_taking_routes(api: FastAPI) -> None:
             raise Unacceptable(422, problem("client", client, "the name of the page, as in its socket's address"))
         found = await _find(request.app.state.taking.lobby, session)
         data = await json_of(request, LARGEST_SCENARIO)
-        try:
-            command = Open.model_validate_json(json.dumps(data))
-        except (ValidationError, ValueError) as error:
-            raise Unacceptable(422, *refused(error).problems) from None
-        problems = await found.open(client, command)
+        problems = await found.open(client, await apart(_opening, data))
         return refuse(422, *problems) if problems else Response(json.dumps({"ok": True}), media_type="application/json")
+
+
+def _opening(data: Any) -> Open:
+    try:
+        return Open.model_validate_json(json.dumps(data))
+    except (ValidationError, ValueError) as error:
+        raise Unacceptable(422, *refused(error).problems) from None
 
 
 async def _find(lobby: Lobby, id: str) -> Session:

@@ -35,14 +35,19 @@ class VisibilityRequest(BaseModel):
         int | None, Field(ge=0, le=LARGEST, description="sliding: the distance between two rows of a window; 1 if left out")
     ] = None
     global_rows: Annotated[
-        list[_Row] | None, Field(max_length=LARGEST, description="sliding: rows that read all and are read by all")
+        list[_Row] | None,
+        Field(max_length=LARGEST, fail_fast=True, description="sliding: rows that read all and are read by all"),
     ] = None
     causal: Annotated[bool, Field(description="then removes every read of a later row")] = False
     prefix: Annotated[
         int | None, Field(ge=0, le=LARGEST, description="prefix: rows before it read each other freely, later ones are causal")
     ] = None
-    lengths: Annotated[list[_Count] | None, Field(min_length=1, max_length=LARGEST, description="documents: rows of each")] = None
-    matrix: Annotated[list[_Line] | None, Field(min_length=1, max_length=LARGEST, description="[n][n]: row i reads row j")] = None
+    lengths: Annotated[
+        list[_Count] | None, Field(min_length=1, max_length=LARGEST, fail_fast=True, description="documents: rows of each")
+    ] = None
+    matrix: Annotated[
+        list[_Line] | None, Field(min_length=1, max_length=LARGEST, fail_fast=True, description="[n][n]: row i reads row j")
+    ] = None
     layers: Annotated[int, Field(ge=1, le=MOST_LAYERS, description="how many layers have this mask")] = 1
 
 

@@ -21,7 +21,8 @@ class _Command(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-Taken = Annotated[tuple[Annotated[int, Field(ge=0)] | None, ...], Field(max_length=26)]  # by request; null: the policy decides
+# by request; null: the policy decides
+Taken = Annotated[tuple[Annotated[int, Field(ge=0)] | None, ...], Field(max_length=26, fail_fast=True)]
 
 
 class Open(_Command):
@@ -29,7 +30,7 @@ class Open(_Command):
 
     kind: Literal["open"] = "open"
     scenario: dict[str, Any]
-    log: Annotated[tuple[dict[str, Any], ...], Field(max_length=MAX_LOG)] = ()
+    log: Annotated[tuple[dict[str, Any], ...], Field(max_length=MAX_LOG, fail_fast=True)] = ()
 
 
 class Step(_Command):
@@ -169,7 +170,7 @@ class Play(_Command):
     kind: Literal["play"] = "play"
     unit: Unit = "step"
     rate: Annotated[float, Field(ge=0.1, le=60)] = 2.0
-    stops: Annotated[tuple[Stop, ...], Field(max_length=MAX_STOPS)] = ()
+    stops: Annotated[tuple[Stop, ...], Field(max_length=MAX_STOPS, fail_fast=True)] = ()
 
 
 class Pause(_Command):
@@ -202,7 +203,7 @@ class Watch(_Command):
     """
 
     kind: Literal["watch"] = "watch"
-    selectors: Annotated[tuple[Selector, ...], Field(max_length=64)]
+    selectors: Annotated[tuple[Selector, ...], Field(max_length=64, fail_fast=True)]
     mark: Annotated[int, Field(ge=0, lt=2**53)] = 0
 
 

@@ -299,6 +299,7 @@ class Worker:
         except Exception:
             log.exception("Session %s could not be made anew.", self._session)
             self.runner.engine = None
+            self._record.begin(self._record.n)  # nothing is left that could be saved
             message = f"The server failed here ({type(error).__name__}: {error}), and the run is lost. Open it anew."
         self._audience.welcome(self.runner.engine is not None)
         self._audience.publish(Notice("stopped", message))

@@ -151,7 +151,7 @@ ROUTES = ["/api/read", "/api/scenario/validate", "/api/visibility"]
         (b'{"a": [0, Infinity]}', JSON, 422, "a.1"),
         (b'{"a": [0, 1e999]}', JSON, 422, "a.1"),
         (b"\xff\xfe", JSON, 400, "body"),
-        (b"[" * 100_000, JSON, 400, "body"),
+        (b"[" * 20_000, JSON, 400, "body"),
         (b"{}", {}, 415, "Content-Type"),
         (b"{}", {"Content-Type": "text/plain"}, 415, "Content-Type"),
         (b"a=1", {"Content-Type": "application/x-www-form-urlencoded"}, 415, "Content-Type"),
@@ -199,6 +199,29 @@ def test_values_that_nobody_can_compute_with_are_refused_by_their_field(
     problem = errors(client.post(path, content=content, headers=JSON), 422)[0]
     assert (problem["field"], problem["given"]) == (field, given) and problem["allowed"]
     assert field in problem["message"] and str(given) in problem["message"]
+
+
+@pytest.mark.parametrize(
+    "content, status, given",
+    [
+        (json.dumps({f"k{i}": 1 for i in range(100_000)}).encode(), 422, "an object of 100000 fields"),
+        (b'{"a": ' + json.dumps({f"k{i}": 1 for i in range(300)}).encode() + b"}", 422, "an object of 300 fields"),
+        (b"[" + b"1," * 600_000 + b"1]", 413, "600000 ','"),
+        (b"[" + b"[]," * 40_000 + b"1]", 413, "40001 '['"),
+    ],
+    ids=["fields", "fields inside", "items", "lists"],
+)
+def test_a_body_of_too_many_parts_is_refused_before_each_is_looked_at(
+    client: httpx2.Client, content: bytes, status: int, given: str
+) -> None:
+    found = errors(client.post("/api/read", content=content, headers=JSON), status)
+    assert [(problem["field"], problem["given"]) for problem in found] == [("body", given)]
+
+
+def test_the_largest_read_is_computed(client: httpx2.Client) -> None:
+    rows = [[0.123456789] * 256] * 512
+    given = {"keys": rows, "values": rows, "query": rows[0], "score": "dot"}
+    assert len(client.post("/api/read", json=given).json()["weights"]) == 512
 
 
 def test_a_body_of_unknown_length_is_refused(client: httpx2.Client) -> None:

@@ -119,8 +119,18 @@ async def test_a_disk_that_takes_nothing_is_told_once_and_caught_up_with_a_snaps
         await made.close()
 
 
-async def test_a_run_that_fails_and_cannot_be_made_anew_is_lost_but_its_session_goes_on(tmp_path: Path) -> None:
+async def test_a_run_that_fails_and_cannot_be_made_anew_is_lost_but_its_session_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "journal"
+    loads: list[str] = []
+    load = Journal.load
+
+    async def counted(self: Journal, session: str) -> Saved | None:
+        loads.append(session)
+        return await load(self, session)
+
+    monkeypatch.setattr(Journal, "load", counted)
     async with services(path) as given:
         page = Page(made := Session("s" * 22, given))
         await page.done(Open(scenario={"crashes_at": 2}))
@@ -131,7 +141,11 @@ async def test_a_run_that_fails_and_cannot_be_made_anew_is_lost_but_its_session_
         reply = await page.ask(Step())
         assert not reply.ok and "the run is lost" in reply.errors[0].message
         assert page.heard(Welcome)[-1] == Welcome("writer", False, True)
-        assert "open" in (await page.ask(Step())).errors[0].allowed
+        monkeypatch.setattr(record, "SAVE_EVERY", 0.0)
+        for _ in range(3):
+            assert "open" in (await page.ask(Step())).errors[0].allowed
+        assert len(loads) == 1, "it is made anew once, not again after each command"
+        assert len(page.heard(Notice)) == 1, "and said once"
         await page.done(Open(scenario={}))
         await page.done(Step())
         assert page.heard(Moved)[-1].at == 1
