@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Annotated, Any, Literal, TypeVar
 
-from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -42,7 +43,7 @@ AT_ONCE = 2  # requests that are worked at: however many come, pages and runs ha
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 T = TypeVar("T")
-_turn = CapacityLimiter(AT_ONCE)
+_threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="api")
 
 _Vector = Annotated[list[float], Field(min_length=1, max_length=256, fail_fast=True)]
 _Rows = Annotated[list[_Vector], Field(min_length=1, max_length=512, fail_fast=True)]
@@ -157,7 +158,7 @@ def problem(field: str, given: Any, allowed: str) -> Problem:
 
 async def apart(work: Callable[..., T], *given: Any) -> T:
     """What this gives, in a thread of the few that the API has."""
-    return await to_thread.run_sync(work, *given, limiter=_turn)
+    return await asyncio.get_running_loop().run_in_executor(_threads, work, *given)
 
 
 async def json_of(request: Request, largest: int) -> Any:
