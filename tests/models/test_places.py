@@ -41,9 +41,12 @@ def test_a_later_query_gets_the_row_of_the_whole_bias() -> None:
     assert_close(last, whole[:, :, 8:])
 
 
-def test_buckets_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match="given 16 buckets up to distance 2; allowed: 4 buckets or more"):
-        RelativeBias(2, True, 16, 2)
+@pytest.mark.parametrize(("both", "buckets", "largest", "least"), [(True, 16, 4, 4), (True, 3, 64, 4), (False, 16, 8, 2)])
+def test_buckets_that_do_not_fit_are_refused(both: bool, buckets: int, largest: int, least: int) -> None:
+    wrong = f"given {buckets} buckets up to distance {largest}; allowed: {least} buckets or more, up to a distance above"
+    with pytest.raises(ValueError, match=wrong):
+        RelativeBias(2, both, buckets, largest)
+    RelativeBias(2, both, 16, 16 // least + 1)
 
 
 def llama(kind: str, width: int = 16, factor: float = 4.0) -> LlamaRotaryEmbedding:

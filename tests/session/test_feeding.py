@@ -52,6 +52,9 @@ def test_gold_with_probability_one_is_teacher_forcing_and_with_zero_free_running
     teacher, free = parameters(ends[0][0]), parameters(ends[1][0])
     assert any(not torch.equal(teacher[n], free[n]) for n in teacher)
     assert all(r.gold is None for row in told(ends[0][0]).rows for r in row)
+    do(ends[0][1], Step(unit="stage"))
+    update = ends[0][1].standing.update
+    assert update is not None and update.own is None, "nothing is written where nothing of it is used"
 
 
 @pytest.mark.parametrize("architecture", ["encoder_decoder", "bahdanau", "recurrent"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from itertools import pairwise
 
 import pytest
 
@@ -40,6 +41,18 @@ def test_forward_50_back_50_forward_50_is_exact(architecture: str) -> None:
         do(engine, command)
         assert engine.digest() == expected
     assert len(engine.timeline.moments) == 51, "the same commands lead to the same moments"
+
+
+def test_snapshots_lie_the_closer_the_nearer_they_are() -> None:
+    """So that a step back replays about as far as it goes at most, from wherever a run stands."""
+    kept = Snapshots(every=1, most=6)
+    for update in range(1, 201):
+        kept.keep(update, update, b"")
+    found = [update for update in range(201) if update in kept]
+    gaps = [later - earlier for earlier, later in pairwise(found)]
+    assert len(found) == 6 and found[-1] == 200
+    assert gaps == sorted(gaps, reverse=True) and gaps[-1] == 1 < gaps[0]
+    assert all(gap <= 2 * (201 - earlier) for gap, earlier in zip(gaps, found, strict=False)) and found[0] <= 150
 
 
 def _way(architecture: str) -> list[Command]:

@@ -92,6 +92,16 @@ def test_a_batch_comes_with_its_gold_alignment() -> None:
     assert train is not None and train.gold == (((0, 0), (1, 0)), ())
 
 
+@pytest.mark.parametrize(("batch", "origin"), [("mine", "person"), ("task", "task")])
+def test_a_batch_says_whose_words_it_holds(batch: str, origin: str) -> None:
+    mine = [{"source": ["thank", "you"], "target": ["merci"]}]
+    engine = opened(phase="train", requests=mine, training={"batch": batch, "batch_size": 2})
+    do(engine, Step(unit="stage"))
+    train = engine.moved(()).train
+    assert train is not None and train.sources
+    assert {row.origin for row in train.sources[0] if row.state == "known"} == {origin}
+
+
 @pytest.mark.parametrize(
     ("architecture", "order"),
     [
