@@ -18,7 +18,7 @@ const terms = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.slice(
 const few = (/** @type {number[]} */ l) => l.slice(0, MOST).map(short).join("  ") + (l.length > MOST ? " …" : "");
 
 /** How row j comes to its weight. Pure. @param {Bench} b @param {Read} r @param {number} j @returns {[string, string, string][]} */
-export function spelled(b, r, j) {
+function spelled(b, r, j) {
   const typed = b.mode === "supplied";
   return [
     ["q·k", typed ? msg`not needed` : terms(b.q, b.K[j]), typed ? "—" : short(r.dots[j])],
@@ -30,7 +30,7 @@ export function spelled(b, r, j) {
 }
 
 /** @param {Bench} b @param {Read} r @param {number} j @returns {[string, string, string][]} */
-export function derived(b, r, j) {
+function derived(b, r, j) {
   const d = derivatives(b, r), part = b.mode === "scaled_dot" ? ` / √${b.q.length}` : "";
   const typed = b.mode === "supplied";
   return [

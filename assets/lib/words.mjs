@@ -58,9 +58,6 @@ export const brief = (text) => text.replace(/(\S{32})\S{8,}/gu, "$1…");
 /** @param {string} value with a letter in front */
 export const capital = (value) => value[0].toUpperCase() + value.slice(1);
 
-/** @param {number} count @param {string} one @param {string} [many] */
-export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
-
 /** Bytes in binary units: "512 B", "9.0 KiB".
  * @param {number} count */
 export function bytes(count) {

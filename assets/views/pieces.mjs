@@ -14,7 +14,7 @@ import { figure, percent, requestName, shown } from "../lib/words.mjs";
  * @typedef {{task: string, kind: import("../lib/setup/pieces.mjs").Kind, vocabulary: number, pieces: number[], unknown: string[][], measured: {bits?: number, pieces?: number, unknown?: number}}} Beside */
 
 /** @param {Beside["kind"]} kind */
-export const kindName = (kind) => ({ word: msg`words`, character: msg`characters`, byte: msg`bytes`, bpe: msg`byte pairs` })[kind];
+const kindName = (kind) => ({ word: msg`words`, character: msg`characters`, byte: msg`bytes`, bpe: msg`byte pairs` })[kind];
 
 /** @type {import("../lib/types").View} */
 export default {

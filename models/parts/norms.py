@@ -212,7 +212,6 @@ def norm_of(place: str, kind: str = "layer", residual: bool = True) -> Norm:
 
 
 PreNorm, PostNorm = norm_of("pre"), norm_of("post")
-NORMS: dict[str, Norm] = {"pre": PreNorm, "post": PostNorm}
 
 NAMES = {nn.LayerNorm: "LayerNorm", RMSNorm: "RMSNorm", BatchNorm: "BatchNorm"}
 

@@ -29,7 +29,6 @@ PROGRAMS: dict[str, str] = {
     "block": "rows are cut into blocks of n; a row reads its own block",
     "causal_block": "rows are cut into blocks of n; a row reads itself and earlier rows of its own block",
 }
-PARAMETER: dict[str, str] = {"prefix": "P", "sliding": "r", "causal_sliding": "r", "block": "n", "causal_block": "n"}
 CAUSAL = frozenset({"causal", "past", "causal_sliding", "causal_block"})
 
 

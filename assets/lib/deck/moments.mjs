@@ -132,7 +132,7 @@ export const branches = (history, node) =>
   node.parent === null ? [] : children(history, node.parent).filter((n) => n.id !== node.id && n.phase === node.phase && n.stage === node.stage);
 
 /** Whether anything else follows from where this place follows from. @param {History} history @param {Node[]} all */
-export const branchesOff = (history, all) => all.some((n) => n.parent !== null && children(history, n.parent).length > 1);
+const branchesOff = (history, all) => all.some((n) => n.parent !== null && children(history, n.parent).length > 1);
 
 /** The same for a place, whichever of its edits is shown.
  * @param {History} history @param {Node[]} all @returns {Node[]} */

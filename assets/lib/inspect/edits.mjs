@@ -20,10 +20,10 @@ const ROWS = ["t", "s", "t'", "s'"];
 export const edits = (world) => world.opened?.scenario?.edits ?? [];
 
 /** The axis whose places are a tensor's rows: of a read its queries. @param {string[]} axes */
-export const rowAxis = (axes) => axes.find((a) => ROWS.includes(a)) ?? null;
+const rowAxis = (axes) => axes.find((a) => ROWS.includes(a)) ?? null;
 
 /** @param {World} world @param {string} path */
-export const tapOf = (world, path) => world.schema?.taps.find((/** @type {any} */ t) => t.path === path) ?? null;
+const tapOf = (world, path) => world.schema?.taps.find((/** @type {any} */ t) => t.path === path) ?? null;
 
 // ---- what can be edited here
 

@@ -101,7 +101,7 @@ function select(title, described, choices, change) {
 }
 
 /** @param {string} title @param {string} described @param {Choice[]} choices @param {(value: any) => any} change @returns {Control} */
-export function segment(title, described, choices, change) {
+function segment(title, described, choices, change) {
   const press = (/** @type {Choice} */ c) => (/** @type {MouseEvent} */ e) => {
     if (e.detail) /** @type {any} */ (e.currentTarget).blur(); // the arrow keys of who uses the pointer still step
     if (/** @type {any} */ (e.currentTarget).getAttribute("aria-checked") !== "true") change(c.value);

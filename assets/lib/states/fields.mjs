@@ -21,7 +21,7 @@ export function field(world) {
 }
 
 /** Scopes of target windows that stand on each other, from the first to the last. @param {World} world @returns {string[]} */
-export function stacked(world) {
+function stacked(world) {
   const taps = (world.schema?.taps ?? []).filter((/** @type {any} */ t) => t.axes[1] === "t" && t.axes[2] === "k" && t.path.endsWith(".window"));
   return taps.map((/** @type {any} */ t) => t.path.slice(0, -".window".length));
 }

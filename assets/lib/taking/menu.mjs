@@ -73,7 +73,7 @@ function listenToKeys(menu) {
 }
 
 /** What a picture or a table is of. @param {Placed} placed @param {Needs} needs */
-export function captionOf({ view }, { world, architecture }) {
+function captionOf({ view }, { world, architecture }) {
   const { moved, look } = world();
   const step = !moved ? "" : moved.phase === "train" ? msg`update ${moved.train?.update ?? moved.step}` : msg`${moved.phase} step ${moved.step}`;
   const scale = view.slot === "map" ? `${look.show}, ${look.scale}` : "";

@@ -33,7 +33,7 @@ export async function unpackRun(packed) {
 
 /** The moments of a run, each with all that was said of it.
  * @param {Frame[]} frames */
-export function momentsOf(frames) {
+function momentsOf(frames) {
   /** @type {Moment[]} */
   const moments = [];
   /** @type {any} */

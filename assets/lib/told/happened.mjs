@@ -89,7 +89,7 @@ function operation(world, weight) {
 
 /** One row's read: from one key, from two alike, spread over many, from itself alone.
  * @param {World} world @param {Cells} weight @returns {Part[]} */
-export function readPart(world, weight) {
+function readPart(world, weight) {
   const at = read.relation(world);
   if (!at) return [];
   const { row, key: locked } = read.focus(world);

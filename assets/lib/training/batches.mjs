@@ -57,7 +57,7 @@ export function ownInputs(train) {
 
 /** The relation whose read mask is shown: the selected one, or the first in which target rows ask.
  * @param {World} world */
-export function ownRead(world) {
+function ownRead(world) {
   const at = read.relation(world);
   if (!at || at.info.query === saying(world)) return at;
   const info = world.opened?.relations.find((/** @type {any} */ r) => r.query === saying(world));
