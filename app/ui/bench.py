@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from app.session.worked import printed
 from app.ui.gathered import Gathered
 from app.ui.language import say
-from app.ui.parts import brand, button, deck, other_language, pages
+from app.ui.parts import brand, button, deck, other_language, pages, take_away
 from app.ui.plain import add_page
 
 
@@ -41,7 +41,7 @@ def _top() -> Component:
             html.Span(className="sp"),
             pages("bench"),
             html.Span(id="bench-copied", className="note", role="status"),
-            button(say("Picture"), "picture", name="link hide-phone", title=say("A picture of the bench, PNG")),
+            take_away("bench"),
             link,
             button(say("Theme"), "theme", name="link"),
             other_language(),

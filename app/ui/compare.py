@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from app.ui.controls import fields, glyph_image
 from app.ui.gathered import Gathered
 from app.ui.language import say
-from app.ui.parts import brand, button, deck, other_language, pages
+from app.ui.parts import brand, button, deck, other_language, pages, take_away
 from app.ui.plain import add_page
 from models.catalogue import architectures
 
@@ -58,8 +58,7 @@ def _top() -> Component:
             html.Span(className="sp"),
             pages("compare"),
             html.Span(id="compare-copied", className="note", role="status"),
-            button(say("Picture"), "picture", name="link hide-phone", title=say("A picture of all rows, PNG")),
-            button(say("Table"), "table", name="link hide-phone", title=say("What each model chose at each step, CSV")),
+            take_away("compare"),
             button(say("Copy link"), "copy", name="link", **{"aria-describedby": "compare-copied"}),
             button(say("Theme"), "theme", name="link"),
             other_language(),

@@ -94,6 +94,12 @@ def pages(here: str) -> Component:
     return html.Nav(links, className="pages hide-phone", **{"aria-label": say("Pages")})
 
 
+def take_away(page: str) -> Component:
+    """Of a page beside the stage: its picture and its table."""
+    more = {"aria-haspopup": "menu", "aria-expanded": "false"}
+    return button(say("Take away"), "take", f"{page}-take", name="link", title=say("Picture and table"), **more)
+
+
 def other_language() -> Component:
     """Named in its own words, for who does not read these."""
     languages = list(LANGUAGES)

@@ -6,7 +6,6 @@ import { msg, parts } from "../lib/language.mjs";
 import { acting } from "../lib/page/acting.mjs";
 import { speak } from "../lib/page/speak.mjs";
 import { theming } from "../lib/page/theme.mjs";
-import { savePicture } from "../lib/taking/shot.mjs";
 import { figure, percent } from "../lib/words.mjs";
 import { drawJacobian, drawScores, drawSweep } from "./drawings.mjs";
 import { examples } from "./examples.mjs";
@@ -14,6 +13,7 @@ import { apart, Inspector, question } from "./inspector.mjs";
 import { derivatives, jacobian, read } from "./read.mjs";
 import { isBench, MOST, number, pack, pasted, refusal, resized, unpack } from "../lib/inspect/bench.mjs";
 import { put, Table } from "./table.mjs";
+import { taking } from "./taking.mjs";
 import { workedNumbers } from "./worked.mjs";
 
 /** @typedef {import("./read.mjs").Bench} Bench */
@@ -227,7 +227,7 @@ const acts = {
   mode: (mode) => change({ ...page.bench, mode: /** @type {any} */ (mode) }),
   more: (what) => resize(/** @type {any} */ (what), 1), fewer: (what) => resize(/** @type {any} */ (what), -1),
   copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.bench)).then(() => text(place("bench-copied"), msg`Copied`)),
-  picture: () => savePicture(/** @type {any} */ (document.querySelector(".bench .stage")), { name: "lookback-bench", caption: msg`Lookback: read bench`, redraw: draw }),
+  take: taking(place("bench-take"), { bench: () => page.bench, stage: /** @type {any} */ (document.querySelector(".bench .stage")), redraw: draw, refuse }),
 };
 acting(acts);
 place("bench-examples").addEventListener("change", (event) => pick(/** @type {HTMLSelectElement} */ (event.target)));

@@ -2,7 +2,7 @@
 /** What one model of the comparison reads: ribbons from its keys to its newest row, and under them all reads so far. What is said of a key
  * stands below it in every row: the drawings share their columns. */
 
-import { cellMap, chip, css, fit, label, ribbon, roundRect } from "../lib/canvas.mjs";
+import { cellMap, chip, css, fit, label, penOf, ribbon, roundRect } from "../lib/canvas.mjs";
 import { clip, font } from "../lib/draw/pen.mjs";
 import { probability, shown } from "../lib/words.mjs";
 
@@ -110,7 +110,7 @@ export function drawMap(canvas, { keys, rows, row, weight, instead }) {
     rows: newest.length + 1, columns: instead ? 0 : keys.length, value: (r, c) => weight(first + r, c), scale: { max: 1 }, left: 1, top: 2, gap: 3, cellWidth: wide, cellHeight: LINE,
     values: wide >= 28, format: (x) => x.toFixed(2).replace(/^0/, ""), selected: null, hover: null, state: (r, c) => (r < newest.length && Number.isFinite(weight(first + r, c)) ? "ok" : "later"),
   });
-  const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const g = penOf(canvas);
   newest.forEach((r, i) => {
     const on = first + i === row;
     if (instead) bar(g, end, top(i), instead, on);

@@ -13,7 +13,7 @@ import { Column } from "./columns.mjs";
 import { apart, FEWEST, isComparison, MOST, pack, unpack } from "./link.mjs";
 import { Grid } from "./grid.mjs";
 import { sets } from "./sets.mjs";
-import { takePicture, takeTable } from "./taking.mjs";
+import { taking } from "./taking.mjs";
 import { ended, said, stepOf, stepped } from "./said.mjs";
 
 /** @typedef {import("./link.mjs").Comparison} Comparison */
@@ -279,7 +279,7 @@ const acts = {
   step: () => { stop(); step(); }, back: () => { stop(); back(); }, play, theme: theming(paint), speak: () => speak(place("language").dataset.language ?? ""),
   phase: (value) => enter(/** @type {any} */ (value)), weights: (value) => begin({ ...page.now, weights: /** @type {any} */ (value) }), lead: (value) => { page.now = { ...page.now, lead: /** @type {any} */ (value) }; rested(); paint(); },
   copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.now)).then(() => text(place("compare-copied"), msg`Copied`)),
-  picture: () => takePicture(page, place("compare-grid"), draw), table: () => takeTable(page),
+  take: taking(place("compare-take"), page, { grid: place("compare-grid"), redraw: draw, refuse }),
 };
 acting(acts);
 place("compare-input").append(h("input", { id: "compare-text", autocomplete: "off", spellcheck: "false", "aria-label": msg`The input that all models read`, onchange: (/** @type {any} */ event) => retext(event.target.value) }));

@@ -2,8 +2,7 @@
 /** The comparison to take away: a picture of its columns, and what each model chose as a table. */
 
 import { msg } from "../lib/language.mjs";
-import { csv } from "../lib/taking/csv.mjs";
-import { save } from "../lib/taking/files.mjs";
+import { pageMenu } from "../lib/taking/menu.mjs";
 import { savePicture } from "../lib/taking/shot.mjs";
 import { number } from "../lib/words.mjs";
 import { letter } from "./grid.mjs";
@@ -15,11 +14,15 @@ import { stepOf } from "./said.mjs";
 /** @param {Page} page */
 const nameOf = ({ now, columns }) => `lookback-compare-${now.phase}-${Math.max(0, ...columns.map(stepOf))}`;
 
-/** @param {Page} page @param {HTMLElement} grid @param {() => void} redraw */
-export const takePicture = (page, grid, redraw) => savePicture(grid, { name: nameOf(page), caption: [msg`Compare`, ...page.columns.map((c, i) => `${letter(i)} ${c.architecture}`), "Lookback"].join(" · "), redraw });
-
-/** @param {Page} page */
-export const takeTable = (page) => save(`${nameOf(page)}.csv`, new Blob([csv(table(page))], { type: "text/csv;charset=utf-8" }));
+/** @param {HTMLElement} button @param {Page} page @param {{grid: HTMLElement, redraw: () => void, refuse: (why: string) => void}} of @returns {() => void} opens the menu */
+export function taking(button, page, { grid, redraw, refuse }) {
+  const caption = () => [msg`Compare`, ...page.columns.map((c, i) => `${letter(i)} ${c.architecture}`), "Lookback"].join(" · ");
+  return pageMenu(button, {
+    title: msg`Compare`, caption, name: () => nameOf(page), table: () => table(page),
+    picture: (kind) => savePicture(grid, { name: nameOf(page), caption: caption(), redraw }, kind),
+    failed: (why) => refuse(msg`“${msg`Compare`}” could not be taken away: ${why}`),
+  });
+}
 
 /** A line for each model and step: what it chose at which probability, or the loss and the norm of an update.
  * @param {Page} page @returns {import("../lib/types").Table} */

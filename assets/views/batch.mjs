@@ -44,7 +44,7 @@ export default {
     element.append(
       p.element,
       h("div", { class: "batch-line" }, h("b", { title: msg`Which rows count in the loss: filled counts, hatched does not, dots are padding` }, msg`Loss rows`),
-        h("div", { class: "seqs", role: "group", "aria-label": msg`Sequence` }), h("span", { class: "note batch-of" }), h("span", { class: "sp" }),
+        h("div", { class: "seqs", role: "group", "aria-label": msg`Sequence` }), h("span", { class: "note batch-of" }, h("span")), h("span", { class: "sp" }),
         h("span", { class: "mono batch-sum" }, h("span"), h("i", { class: "pv e", title: msg`exact: a mean over the rows that count` }))),
     );
   },
@@ -57,7 +57,7 @@ export default {
     const own = world.opened?.scenario?.training?.batch === "mine";
     const fed = ownInputs(world.moved?.train);
     const source = sourceOf(world);
-    text(line.children[2], fed || source || (world.moved?.train ? (own ? msg`your own sequences` : msg`drawn for this update`) : ""));
+    text(line.children[2].firstChild, fed || source || (world.moved?.train ? (own ? msg`your own sequences` : msg`drawn for this update`) : ""));
     set(line.children[2], "data-source", !fed && source ? "" : null);
     set(line.children[2], "data-fed", fed ? "" : null);
     set(line.children[2], "title", fed ? msg`ε is the probability of the gold token; → marks the model’s own, its most probable word there. Labels stay gold.` : source || null);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator
 
@@ -102,3 +103,20 @@ def test_a_read_of_a_run_opens_on_the_bench_with_its_weights(window: Window) -> 
     assert abs(max(weights) - largest) < 2e-3
     expect(page.locator("#bench-checks li").last).to_have_attribute("data-status", "pass")
     page.close()
+
+
+def test_a_table_and_a_picture_of_shapes_are_taken_away(bench: Page) -> None:
+    take = bench.get_by_role("button", name="Take away")
+    take.click()
+    with bench.expect_download() as taken:
+        bench.get_by_role("menuitem", name="Table CSV").click()
+    rows = list(csv.DictReader(taken.value.path().read_text().splitlines()))
+    weights = [float(row["weight"]) for row in rows[:4]]
+    assert weights == pytest.approx([0.183, 0.362, 0.455, 0], abs=5e-4) and sum(weights) == pytest.approx(1)
+    assert [float(row[f"∂w/∂s {row['row']}"]) for row in rows[:4]] == pytest.approx([w * (1 - w) for w in weights])
+    assert sum(float(row["w × V 1"]) for row in rows[:4]) == pytest.approx(float(next(r for r in rows if r["row"] == "z")["V 1"]))
+    take.click()
+    with bench.expect_download() as taken:
+        bench.get_by_role("menuitem", name="Picture SVG").click()
+    shapes = taken.value.path().read_text()
+    assert ">.25</text>" in shapes and "<canvas" not in shapes and "data:image/png" not in shapes

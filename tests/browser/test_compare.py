@@ -125,13 +125,16 @@ def test_one_sentence_is_asked_of_two_owners_of_rows(compare: Page) -> None:
 def test_a_picture_and_a_table_are_taken_away(compare: Page) -> None:
     compare.locator("#compare-step").click()
     steps(compare, "1,1,1")
+    take = compare.get_by_role("button", name="Take away")
+    take.click()
     with compare.expect_download() as taken:
-        compare.get_by_role("button", name="Table").click()
+        compare.get_by_role("menuitem", name="Table CSV").click()
     lines = taken.value.path().read_text().split()
     assert lines[0] == "model,architecture,step,token,probability"
     assert [line.split(",")[:4] for line in lines[1:]] == [[m, a, "1", "le"] for m, a in zip("ABC", MODELS, strict=True)]
+    take.click()
     with compare.expect_download() as taken:
-        compare.get_by_role("button", name="Picture").click()
+        compare.get_by_role("menuitem", name="Picture PNG").click()
     assert taken.value.suggested_filename == "lookback-compare-decode-1.png"
     picture = taken.value.path().read_bytes()
     assert int.from_bytes(picture[16:20], "big") > 2000, "twice as large as on the page"

@@ -6,6 +6,7 @@ import json
 import struct
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Browser, Download, Page
@@ -13,6 +14,7 @@ from playwright.sync_api import Browser, Download, Page
 from tests.browser.conftest import Window
 
 pytestmark = pytest.mark.browser
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def saved(window: Window, button: str) -> Download:
@@ -185,3 +187,18 @@ def test_pictures_are_twice_as_large_and_not_empty(window: Window) -> None:
         list(content),
     )
     assert colours > 50
+
+
+def test_a_picture_of_shapes_has_its_words_as_words(window: Window) -> None:
+    window.step()
+    window.page.get_by_role("button", name="Take away: Who may read, how much is read").focus()
+    window.page.keyboard.press("Enter")
+    with window.page.expect_download() as download:
+        window.page.get_by_role("menuitem", name="SVG").click()
+    picture = ElementTree.parse(download.value.path()).getroot()
+    drawn = [element.text or "" for svg in picture.iter(f"{SVG}svg") if svg is not picture for element in svg.iter(f"{SVG}text")]
+    weight = window.page.evaluate("() => lookback.store.world.values('map', 0)[0].at(0, lookback.store.world.look.head, 1, 2)")
+    assert {"black", "<bos>", f"{weight:.2f}".removeprefix("0")} <= set(drawn)
+    assert not [c for svg in picture.iter(f"{SVG}svg") for c in svg.iter(f"{SVG}path") if "NaN" in c.attrib["d"]]
+    shown = "new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)).size"
+    assert window.page.locator("#view-map .map-pan canvas").evaluate(f"(c) => {shown}") > 20, "the page shows it as before"

@@ -7,6 +7,8 @@ const NEARLY = 9;
 /** Nor larger than this, or than this share of a very large page. */
 const LARGEST = 46;
 const SHARE = 1 / 8;
+/** A map that is lower than this has no room for names that stand on end, px. */
+const LOW = 150;
 /** How large a cell may be zoomed to, px high. */
 const CLOSEST = 64;
 
@@ -25,7 +27,7 @@ const CLOSEST = 64;
 export function viewport(width, height, rows, columns, scrollLeft, scrollTop, scale = 1) {
   const narrow = width < 300;
   const left = narrow ? 82 : 122;
-  const slim = height < 300 ? 54 : 72; // names that stand on end
+  const slim = height < LOW ? 24 : height < 300 ? 54 : 72; // numbers alone, or names that stand on end
   const room = Math.max(SMALLEST, width - left - 2);
   const largest = Math.max(LARGEST, Math.min(width, height) * SHARE);
   const wide = Math.min(room / columns, largest * 1.5);

@@ -117,7 +117,8 @@ function columnLabels(g, geo, o) {
   const role = o.roles?.[1] ?? "k";
   const now = (o.hover ?? o.selected)?.column;
   const narrow = geo.cellWidth < 30;
-  const every = narrow ? Math.ceil(14 / geo.cellWidth) : 1;
+  const flat = narrow && geo.top < 40; // no room for names: numbers
+  const every = narrow ? Math.ceil((flat ? 22 : 14) / geo.cellWidth) : 1;
   (o.columnLabels ?? []).forEach((text, c) => {
     const on = now === c;
     if (!on && ((c + (o.origin?.column ?? 0)) % every || beside(c, now, every))) return;
@@ -131,6 +132,7 @@ function columnLabels(g, geo, o) {
     if (on) wash(g, role, narrow ? x - 9 : x - geo.cellWidth / 2 + 2, narrow ? 2 : geo.top - 27, narrow ? 18 : geo.cellWidth - 4, narrow ? geo.top - 4 : 24);
     const style = { weight: on ? 700 : 520, size: narrow ? 11 : geo.cellWidth < 44 ? 10.5 : 12.5, mono: true, color: on ? `--${role}` : "--ink-2" };
     if (!narrow) return label(g, text, x, geo.top - 15, { ...style, align: "center" });
+    if (flat) return label(g, String(c + (o.origin?.column ?? 0)), x, geo.top - 12, { ...style, align: "center" });
     g.save();
     g.translate(x, geo.top - 6);
     g.rotate(-Math.PI / 2);

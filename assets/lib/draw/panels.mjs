@@ -93,7 +93,7 @@ function largestIn({ rows, columns, value, state }, row, column, tall, wide) {
  * @param {HTMLCanvasElement} canvas @param {import("./heatmap.mjs").Geometry} geo @param {number} wide columns a bin @param {number} count @param {number} on @param {string} role */
 function above(canvas, geo, wide, count, on, role) {
   if (!(geo.cellWidth > 0)) return;
-  const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const g = draw.penOf(canvas);
   const every = [1, 2, 5, 10, 20, 50, 100].find((n) => n * geo.cellWidth >= (count > 10 ? 19 : 12)) ?? 100;
   for (let c = 0; c < geo.columns; c++) {
     const near = c !== on && on >= 0 && Math.abs(c - on) * geo.cellWidth < 19;

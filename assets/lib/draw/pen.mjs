@@ -102,11 +102,20 @@ export function sharpen(pixels) {
   least = pixels;
 }
 
+/** What draws instead of canvases' own pens, while a picture of shapes is taken; given a size it begins anew. @type {((canvas: HTMLCanvasElement, size?: [number, number]) => any) | null} */
+let instead = null;
+/** @param {typeof instead} pens */
+export const drawWith = (pens) => void (instead = pens);
+
+/** What draws on a canvas, as it is. @param {HTMLCanvasElement} canvas @returns {CanvasRenderingContext2D} */
+export const penOf = (canvas) => instead?.(canvas) ?? canvas.getContext("2d");
+
 /** Fit a canvas's pixels to its box, or to the size that it was just given, and clear it.
  * @param {HTMLCanvasElement} canvas @param {[number, number]} [size] @returns {[CanvasRenderingContext2D, number, number]} context, width, height in CSS pixels */
 export function fit(canvas, size) {
   if (size) boxes.set(canvas, size);
   const [width, height] = boxOf(canvas);
+  if (instead) return [instead(canvas, [width, height]), width, height];
   const scale = Math.max(least, window.devicePixelRatio || 1);
   const w = Math.max(1, Math.round(width * scale));
   const h = Math.max(1, Math.round(height * scale));
@@ -201,6 +210,7 @@ const patterns = new Map();
  * @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} w @param {number} h */
 export function hatched(g, x, y, w, h) {
   const color = css("--hatch");
+  if (instead) return hatch(g, x, y, w, h, color, 0.8, 6);
   const fine = g.getTransform().a; // a tile in the screen's own pixels is copied, one that is scaled would be resampled
   let pattern = patterns.get(`${color} ${fine}`);
   if (!pattern) {

@@ -4,6 +4,7 @@
 
 import * as draw from "../canvas.mjs";
 import { msg } from "../language.mjs";
+import { strength } from "../read/ropes.mjs";
 import { strip } from "../read/strips.mjs";
 import { pixels } from "../setup/drawing.mjs";
 
@@ -49,7 +50,7 @@ export function drawPatches(g, geo, o) {
   const drawn = o.drawn(row);
   shares(row).forEach((share, key) => {
     if (o.state(key) === "user") draw.cross(g, middle(geo.patch(key)), geo.size + 7, 3);
-    else if (drawn === null && share > FAINT) rope(key, row, Math.max(1, share * WIDEST), draw.alpha(draw.css("--v-fill"), Math.min(0.97, 0.3 + 0.75 * share)));
+    else if (drawn === null && share > FAINT) rope(key, row, Math.max(1.2, share * WIDEST), draw.alpha(draw.css("--v-fill"), strength(share)));
   });
   if (drawn !== null) rope(drawn, row, WIDEST / 2, draw.alpha(draw.css("--d-fill"), 0.85));
   places(g, geo, o, drawn ?? most(shares(row))[0]);

@@ -12,7 +12,7 @@ import { figure, shown } from "../words.mjs";
 /** @typedef {{kind: "known" | "new" | "padded" | "unknown" | "next", token: string, id: number, text: string | null, would: string | null}} Place */
 
 /** A read whose weight is below this share gets neither ribbon nor number. */
-export const FAINT = 0.004;
+export const FAINT = 0.005;
 /** Rows that a person may still see written, kept free so that nothing moves while they are. */
 const AHEAD = 4;
 

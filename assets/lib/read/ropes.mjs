@@ -13,7 +13,10 @@ import { probability, shown } from "../words.mjs";
 /** @typedef {(i: number) => boolean} Near whether a place is in sight */
 
 const GHOST = 0.2; // of an earlier row's read, the share from which it is drawn
-const THINNEST = 1.2;
+const THINNEST = 1.5;
+
+/** How opaque a ribbon is: a thin one is seen too. @param {number} part */
+export const strength = (part) => Math.min(0.97, 0.55 + 0.5 * part);
 
 /** @param {Scene} s */
 const widest = (s) => Math.min(s.geo.slot * 0.62, 44);
@@ -41,7 +44,7 @@ export function ribbons(g, s, near) {
     const part = r.amount / s.most;
     if (r.state === "user" || (r.state === "model" && r.key === s.locked)) hidden(g, geo.middle(r.key), y0 + 4, geo.middle(row) + (r.key < row ? -14 : 14), y1 - 4);
     else if (r.state === "model") draw.cross(g, geo.middle(r.key), y0 + 9, 3, "--ink-3");
-    else if (part > FAINT) draw.ribbon(g, geo.middle(r.key), y0 + 2, geo.middle(row), y1 - 2, Math.max(THINNEST, part * widest(s)), draw.alpha(draw.css("--v-fill"), Math.min(0.97, 0.3 + 0.75 * part)));
+    else if (part > FAINT) draw.ribbon(g, geo.middle(r.key), y0 + 2, geo.middle(row), y1 - 2, Math.max(THINNEST, part * widest(s)), draw.alpha(draw.css("--v-fill"), strength(part)));
   }
 }
 
@@ -251,7 +254,7 @@ export function pinned(g, s, near, scrolled) {
   const [x, width] = [geo.gutter, geo.slot + 2];
   const part = far.amount / s.most;
   if (blocked && near(row)) hidden(g, x + width / 2, geo.top + geo.chip + 4, geo.middle(row) - scrolled - 14, geo.bottom - 4);
-  else if (near(row)) draw.ribbon(g, x + width / 2, geo.top + geo.chip + 2, geo.middle(row) - scrolled, geo.bottom - 2, Math.max(THINNEST, part * 26), draw.alpha(draw.css("--v-fill"), Math.min(0.97, 0.3 + 0.75 * part)));
+  else if (near(row)) draw.ribbon(g, x + width / 2, geo.top + geo.chip + 2, geo.middle(row) - scrolled, geo.bottom - 2, Math.max(THINNEST, part * 26), draw.alpha(draw.css("--v-fill"), strength(part)));
   draw.chip(g, x, geo.top, width, geo.chip, `${key} ${shown(s.keys[key].token)}`, { role: "k", on: true, size: 11 });
   draw.label(g, "···", x + width + 3, geo.top + geo.chip / 2, { size: 11, color: "--ink-3" });
   if (!blocked) beside(g, s.said(far.amount), x + 2, geo.top + geo.chip + 10);

@@ -5,7 +5,7 @@ import { h, set } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { csv } from "./csv.mjs";
 import { fileName, save } from "./files.mjs";
-import { isVector, pngOf, svgOf } from "./picture.mjs";
+import { pngOf, svgOf } from "./picture.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("../types").Table} Table @typedef {import("../page/registry.mjs").Placed} Placed */
 /** @typedef {{world: () => World, say: (text: string) => void, refuse: (errors: any[]) => void, redraw: (placed: Placed) => void, architecture: () => string}} Needs */
@@ -33,22 +33,47 @@ export function viewMenus(needs) {
 
 /** @param {any} menu @param {HTMLElement} button @param {Placed} placed @param {Needs} needs */
 function openMenu(menu, button, placed, needs) {
+  const { view } = placed;
+  const about = () => ({ title: view.title, caption: captionOf(placed, needs), table: /** @type {Table} */ (view.table?.(needs.world())) });
+  openItems(menu, button, {
+    title: view.title,
+    picture: (kind) => savePicture(placed, needs, kind),
+    show: view.table && (() => showTable(about(), () => saveTable(placed, needs), button)),
+    table: () => saveTable(placed, needs),
+    failed: (why) => needs.refuse([{ field: "view", given: view.id, allowed: "", message: msg`“${view.title}” could not be taken away: ${why}` }]),
+  });
+}
+
+/** The menu of a whole page, below its button. @param {HTMLElement} button
+ * @param {{title: string, caption: () => string, picture: (kind: "png" | "svg") => Promise<void>, table: () => Table, name: () => string, failed: (why: string) => void}} page @returns {() => void} opens it */
+export function pageMenu(button, page) {
+  const menu = h("div", { class: "take-menu", role: "menu", popover: "auto" });
+  document.body.append(menu);
+  listenToKeys(menu);
+  const saveIt = () => save(`${page.name()}.csv`, new Blob([csv(page.table())], { type: "text/csv;charset=utf-8" }));
+  const show = () => showTable({ title: page.title, caption: page.caption(), table: page.table() }, saveIt, button);
+  return () => openItems(menu, button, { title: page.title, picture: page.picture, show, table: saveIt, failed: page.failed });
+}
+
+/** @param {any} menu @param {HTMLElement} button
+ * @param {{title: string, picture: (kind: "png" | "svg") => Promise<void>, show?: () => void, table: () => void, failed: (why: string) => void}} way */
+function openItems(menu, button, { title, picture, show, table, failed }) {
   const does = (/** @type {() => any} */ act) => async () => {
     menu.hidePopover();
     button.focus();
     try {
       await act();
     } catch (error) {
-      needs.refuse([{ field: "view", given: placed.view.id, allowed: "", message: msg`“${placed.view.title}” could not be taken away: ${String(/** @type {Error} */ (error).message)}` }]);
+      failed(String(/** @type {Error} */ (error).message));
     }
   };
   const item = (/** @type {string} */ words, /** @type {string} */ note, /** @type {() => any} */ act) => h("button", { type: "button", role: "menuitem", tabindex: -1, onclick: does(act) }, words, h("small", null, note));
   menu.replaceChildren(
-    item(msg`Picture`, "PNG", () => savePicture(placed, needs, "png")),
-    ...(isVector(placed.element) ? [item(msg`Picture`, "SVG", () => savePicture(placed, needs, "svg"))] : []),
-    ...(placed.view.table ? [item(msg`Table…`, "", () => showTable(placed, needs, button)), item(msg`Table`, "CSV", () => saveTable(placed, needs))] : []),
+    item(msg`Picture`, "PNG", () => picture("png")),
+    item(msg`Picture`, "SVG", () => picture("svg")),
+    ...(show ? [item(msg`Table…`, "", show), item(msg`Table`, "CSV", table)] : []),
   );
-  set(menu, "aria-label", placed.view.title);
+  set(menu, "aria-label", title);
   set(button, "aria-expanded", "true");
   menu.ontoggle = (/** @type {any} */ event) => event.newState === "closed" && set(button, "aria-expanded", "false");
   menu.showPopover();
@@ -82,7 +107,7 @@ function captionOf({ view }, { world, architecture }) {
 
 /** @param {Placed} placed @param {Needs} needs @param {"png" | "svg"} kind */
 async function savePicture(placed, needs, kind) {
-  const svg = await svgOf(placed.element, captionOf(placed, needs), () => needs.redraw(placed));
+  const svg = await svgOf(placed.element, captionOf(placed, needs), () => needs.redraw(placed), kind === "svg");
   const name = `${fileName(needs.world(), placed.view.id)}.${kind}`;
   save(name, kind === "png" ? await pngOf(svg) : new Blob([svg.text], { type: "image/svg+xml" }));
   needs.say(msg`Saved as ${name}.`);
@@ -95,14 +120,13 @@ function saveTable({ view }, { world, say }) {
   say(msg`Saved as ${name}.`);
 }
 
-/** The values as a table, in a dialog. @param {Placed} placed @param {Needs} needs @param {HTMLElement} button */
-function showTable(placed, needs, button) {
-  const { columns, rows } = /** @type {Table} */ (placed.view.table?.(needs.world()));
+/** The values as a table, in a dialog. @param {{title: string, caption: string, table: Table}} about @param {() => void} saveIt @param {HTMLElement} button */
+function showTable({ title, caption, table: { columns, rows } }, saveIt, button) {
   const dialog = h("dialog", { class: "take-table", "aria-labelledby": "take-table-title" },
-    h("div", { class: "ph" }, h("h2", { class: "h", id: "take-table-title" }, placed.view.title), h("span", { class: "sp" }),
-      h("button", { class: "btn sm", type: "button", onclick: () => saveTable(placed, needs) }, "CSV"),
+    h("div", { class: "ph" }, h("h2", { class: "h", id: "take-table-title" }, title), h("span", { class: "sp" }),
+      h("button", { class: "btn sm", type: "button", onclick: saveIt }, "CSV"),
       h("button", { class: "btn sm", type: "button", onclick: () => dialog.close() }, msg`Close`)),
-    h("p", { class: "note" }, captionOf(placed, needs), rows.length > SHOWN && msg` · ${SHOWN} of ${rows.length} rows; the CSV file has all`),
+    h("p", { class: "note" }, caption, rows.length > SHOWN && msg` · ${SHOWN} of ${rows.length} rows; the CSV file has all`),
     h("div", { class: "take-scroll", tabindex: 0, role: "region", "aria-labelledby": "take-table-title" },
       rows.length ? h("table", null, h("thead", null, h("tr", null, columns.map((c) => h("th", { scope: "col" }, c)))), h("tbody", null, rows.slice(0, SHOWN).map(rowOf))) : h("p", { class: "note" }, msg`Nothing is computed yet.`)));
   dialog.addEventListener("click", (/** @type {MouseEvent} */ e) => e.target === dialog && dialog.close());

@@ -1,8 +1,9 @@
 // @ts-check
-/** A view as a picture: its elements with the styles that they have now, its canvases sharper, a caption below. */
+/** A view as a picture: its elements with the styles that they have now, its canvases sharper or as shapes, a caption below. */
 
-import { sharpen } from "../canvas.mjs";
+import { drawWith, sharpen } from "../canvas.mjs";
 import { msg } from "../language.mjs";
+import { Vector } from "./vector.mjs";
 
 const SCALE = 2;
 const MARGIN = 16;
@@ -12,17 +13,21 @@ const HTML = "http://www.w3.org/1999/xhtml";
 /** Styles that make no difference in a still picture, or would move it. */
 const LEFT_OUT = /^(transition|animation|cursor|pointer-events|contain|container|will-change|-webkit-locale|user-select|touch-action|scroll|overscroll|inline-size|block-size|min-|max-|perspective-origin|transform-origin|view-transition|interactivity)/;
 
-/** The picture as SVG text. `redraw` paints the view's canvases anew at once.
- * @param {HTMLElement} element @param {string} caption @param {() => void} redraw @returns {Promise<{text: string, width: number, height: number}>} */
-export async function svgOf(element, caption, redraw) {
+/** The picture as SVG text. `redraw` paints the view's canvases anew at once; as shapes they grow without blur.
+ * @param {HTMLElement} element @param {string} caption @param {() => void} redraw @param {boolean} [shapes] @returns {Promise<{text: string, width: number, height: number}>} */
+export async function svgOf(element, caption, redraw, shapes = false) {
   sharpen(SCALE);
+  /** @type {Map<HTMLCanvasElement, Vector>} */
+  const pens = new Map();
+  if (shapes) drawWith(penIn(pens));
   redraw();
   const { width, height } = extent(element);
   let copy;
   try {
-    copy = copied(element);
+    copy = copied(element, pens);
   } finally {
     sharpen(0);
+    drawWith(null);
     redraw();
   }
   Object.assign(copy.style, { margin: "0", width: `${width}px`, height: `${height}px` });
@@ -60,13 +65,16 @@ function extent(element) {
   return boxes.length ? { width: over("right", Math.max) - over("left", Math.min), height: over("bottom", Math.max) - over("top", Math.min) } : { width: 0, height: 0 };
 }
 
-/** Whether a picture of it can grow without blur. @param {HTMLElement} element */
-export const isVector = (element) => ![...element.querySelectorAll("canvas")].some((c) => c.getClientRects().length);
+/** A pen for each canvas that is drawn. @param {Map<HTMLCanvasElement, Vector>} pens @returns {(canvas: HTMLCanvasElement, size?: [number, number]) => Vector | undefined} */
+const penIn = (pens) => (canvas, size) => {
+  if (size) pens.set(canvas, new Vector(canvas, ...size));
+  return pens.get(canvas);
+};
 
-/** @param {Element} element @returns {any} */
-function copied(element) {
+/** @param {Element} element @param {Map<HTMLCanvasElement, Vector>} pens what was drawn as shapes @returns {any} */
+function copied(element, pens) {
   const style = getComputedStyle(element);
-  if (element instanceof HTMLCanvasElement) return imageOf(element, style);
+  if (element instanceof HTMLCanvasElement) return imageOf(element, style, pens.get(element));
   const copy = /** @type {any} */ (element.cloneNode(false));
   copy.removeAttribute("id");
   if (copy.namespaceURI === HTML) {
@@ -81,7 +89,7 @@ function copied(element) {
   if (before) copy.append(before);
   for (const child of element.childNodes) {
     if (child.nodeType === Node.TEXT_NODE) copy.append(child.cloneNode());
-    else if (child instanceof Element && seen(child)) copy.append(copied(child));
+    else if (child instanceof Element && seen(child)) copy.append(copied(child, pens));
   }
   const after = pseudo(element, "::after");
   if (after) copy.append(after);
@@ -93,13 +101,13 @@ function copied(element) {
 const seen = (element) => !(element instanceof HTMLElement && (element.hidden || element.classList.contains("sr"))) && getComputedStyle(element).display !== "none";
 
 /** A canvas that sticks to what is in sight stays there: what it shows is scrolled already.
- * @param {HTMLCanvasElement} canvas @param {CSSStyleDeclaration} style */
-function imageOf(canvas, style) {
-  const image = document.createElement("img");
+ * @param {HTMLCanvasElement} canvas @param {CSSStyleDeclaration} style @param {Vector} [drawn] */
+function imageOf(canvas, style, drawn) {
+  const image = drawn?.element() ?? document.createElement("img");
   image.setAttribute("style", written(style, false));
   const scroller = style.position === "sticky" ? canvas.closest(".pan") : null;
   if (scroller) Object.assign(image.style, { position: "relative", top: `${scroller.scrollTop}px`, left: `${scroller.scrollLeft}px` });
-  image.src = canvas.width && canvas.height ? canvas.toDataURL("image/png") : "data:,";
+  if (image instanceof HTMLImageElement) image.src = canvas.width && canvas.height ? canvas.toDataURL("image/png") : "data:,";
   return image;
 }
 

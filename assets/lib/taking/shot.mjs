@@ -4,12 +4,16 @@
 import { save } from "./files.mjs";
 import { pngOf, svgOf } from "./picture.mjs";
 
-/** @param {HTMLElement} element @param {{name: string, caption: string, redraw: () => void}} of name: of the file, without its ending; redraw paints the canvases at once */
-export async function savePicture(element, { name, caption, redraw }) {
+/** @typedef {"png" | "svg"} Kind */
+
+/** @param {HTMLElement} element @param {{name: string, caption: string, redraw: () => void}} of name: of the file, without its ending; redraw paints the canvases at once
+ * @param {Kind} [kind] */
+export async function savePicture(element, { name, caption, redraw }, kind = "png") {
   const { scrollLeft, scrollTop } = element;
   element.scrollTo(0, 0);
   try {
-    save(`${name}.png`, await pngOf(await svgOf(element, caption, redraw)));
+    const svg = await svgOf(element, caption, redraw, kind === "svg");
+    save(`${name}.${kind}`, kind === "png" ? await pngOf(svg) : new Blob([svg.text], { type: "image/svg+xml" }));
   } finally {
     element.scrollTo(scrollLeft, scrollTop);
   }
