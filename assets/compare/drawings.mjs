@@ -29,10 +29,11 @@ export function drawReach(canvas, rows, norms, role, column) {
 /** Up to so many steps each has a dot, else the newest alone. */
 const MARKED = 8;
 
-/** One line by step, with dots. @param {HTMLCanvasElement} canvas @param {{own: number[], others: number[][], low: number, high: number, role: string, format?: (x: number) => string}} o */
-export function drawLine(canvas, { own, others, low, high, role, format = (x) => figure(x, 2) }) {
+/** One line by step, with dots. ends: what stands below the first and the last, with room for it.
+ * @param {HTMLCanvasElement} canvas @param {{own: number[], others: number[][], low: number, high: number, role: string, format?: (x: number) => string, ends?: string[]}} o */
+export function drawLine(canvas, { own, others, low, high, role, format = (x) => figure(x, 2), ends }) {
   const [g, width, height] = fit(canvas);
-  const left = 34, top = 6, bottom = 8, right = 8, count = Math.max(2, own.length, ...others.map((l) => l.length));
+  const left = 34, top = 6, bottom = ends ? 20 : 8, right = 8, count = Math.max(2, own.length, ...others.map((l) => l.length));
   const X = (/** @type {number} */ i) => left + (i / (count - 1)) * (width - left - right), Y = (/** @type {number} */ v) => top + (1 - (v - low) / Math.max(1e-12, high - low)) * (height - top - bottom);
   g.strokeStyle = css("--line");
   for (const v of [low, high]) {
@@ -57,6 +58,9 @@ export function drawLine(canvas, { own, others, low, high, role, format = (x) =>
     g.arc(X(own.length - some.length + i), Y(v), 3.2, 0, 7);
     g.fill();
   });
+  font(g, 500, 10.5, true);
+  const half = (X(count - 1) - left) / 2 - 3;
+  ends?.forEach((name, i) => label(g, clip(g, name, half), i ? X(own.length - 1) + 3 : left - 3, height - 6, { mono: true, size: 10.5, align: i ? "right" : "left", color: "--ink-3" }));
 }
 
 /** A bar for each layer, by powers of ten: one scale for all columns. @param {HTMLCanvasElement} canvas @param {{own: number[], names: string[], low: number, high: number}} o */

@@ -168,21 +168,21 @@ export class Grid {
     });
     set(cell.firstChild, "data-empty", top.length ? null : request?.finished === "limit" ? msg`ended at the limit` : request?.finished ? msg`ended with <eos>` : "…");
     const line = (/** @type {Column} */ x) => Array.from(x.request()?.log_p?.data ?? x.request()?.log_p ?? [], (v) => Math.exp(number(v)));
-    drawLine(cell.lastChild, { own: line(c), others: columns.filter((_, n) => n !== i).map(line), low: 0, high: 1, role: "d", format: (v) => String(v) });
+    drawLine(cell.lastChild, { own: line(c), others: columns.filter((_, n) => n !== i).map(line), low: 0, high: 1, role: "d", format: (v) => String(v), ends: ends(c, request) });
   }
 
   /** @param {any} cell @param {Column} c */
   keeps(cell, c) {
     const all = banks(c.world.moved?.kept ?? []), { now, perRow } = total(all);
     const what = c.world.moved?.phase === "train" ? msg`nothing between updates but the weights` : all.map((b) => b.lines.map((l) => l.name)).flat().filter((n, i, l) => l.indexOf(n) === i).join(", ");
-    text(cell.firstChild, c.world.moved ? [what, c.world.moved.phase === "train" ? "" : msg`${bytes(now)} now, ${perRow ? `+${bytes(perRow)}` : msg`nothing`} per further row`].filter(Boolean).join(" · ") : "");
+    text(cell.firstChild, c.world.moved ? [what, c.world.moved.phase === "train" ? "" : msg`${`${bytes(now)} =`} now, ${perRow ? `+${bytes(perRow)} ƒ` : msg`nothing`} per further row`].filter(Boolean).join(" · ") : "");
     this.cost(cell.lastChild, c.world.moved);
   }
 
   /** @param {HTMLElement} line @param {any} moved */
   cost(line, moved) {
     const rows = moved?.stages.reduce((/** @type {number} */ sum, /** @type {any} */ s) => sum + s.rows, 0) ?? 0;
-    text(line, moved && !rows ? msg`nothing ran yet` : moved ? `${duration(moved.forward_ms)} · ${counted(rows, "{0} row computed", "{0} rows computed")}` : "");
+    text(line, moved && !rows ? msg`nothing ran yet` : moved ? `${duration(moved.forward_ms)} ◉ · ${counted(rows, "{0} row computed", "{0} rows computed")}` : "");
   }
 
   /** @param {any} cell @param {Column} c @param {number} i @param {Column[]} columns */
@@ -214,6 +214,12 @@ export class Grid {
 
 /** A field's name in the config. @param {{path: string}} about */
 const nameOf = (about) => about.path.replace("config.", "");
+
+/** The first and the newest token that a model chose, once there are two. @param {Column} c @param {any} request @returns {string[]} */
+function ends(c, request) {
+  const prompt = (c.world.opened?.scenario.requests[0].target.length ?? 0) + 1, made = (request?.log_p?.data ?? request?.log_p ?? []).length;
+  return made > 1 ? [0, made - 1].map((i) => shown(request.target[prompt + i]?.token ?? "")) : [];
+}
 
 /** The rows that have room, and the number of the first of them. @template T @param {T[]} rows @returns {[T[], number]} */
 const newest = (rows) => [rows.slice(-NEWEST), Math.max(0, rows.length - NEWEST)];
