@@ -104,6 +104,8 @@ export interface World {
   recording: boolean;
   /** A command is under way that was not answered yet. */
   busy: boolean;
+  /** Fields of the scenario that were changed and not answered yet: the next change begins from them. */
+  asked: Record<string, any>;
   /** The analysis that a command of this page waits behind, or "". */
   behind: string;
   opened: any | null;

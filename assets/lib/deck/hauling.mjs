@@ -28,6 +28,7 @@ export function drags(track, kept, able, go) {
     drag = { x: event.clientX, left: track.getBoundingClientRect().left, moved: false };
   });
   track.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    if (!event.buttons) drag = null; // it was let go elsewhere
     if (!drag || (!drag.moved && Math.abs(event.clientX - drag.x) < 6)) return;
     if (!drag.moved) track.setPointerCapture(event.pointerId);
     drag.moved = true;

@@ -51,7 +51,7 @@ function bounds(mask, n) {
 export function change(world, edit, same = false) {
   const at = read.relation(world);
   if (!at || !world.opened) return null;
-  const before = world.opened.scenario.masks ?? [];
+  const before = world.asked.masks ?? world.opened.scenario.masks ?? [];
   const layer = world.look.scope === "all" ? null : at.layer;
   const masks = withMask(before, at.info.name, layer, at.info.default, edit, same);
   return sameMasks(masks, before) ? null : { kind: "change", fields: { masks } };

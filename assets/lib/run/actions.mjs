@@ -36,7 +36,7 @@ export class Actions {
    * @returns {any} */
   get scenario() {
     const { opened } = this.world;
-    return opened ? Object.assign({}, opened.scenario, ...this.run.ahead) : { ...this.run.first, ...this.run.early };
+    return opened ? { ...opened.scenario, ...this.world.asked } : { ...this.run.first, ...this.run.early };
   }
 
   // ---- time

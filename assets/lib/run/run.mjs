@@ -258,6 +258,7 @@ export class Run {
   /** @param {Record<string, any>[]} changes that were sent and not answered yet */
   awaits(changes) {
     this.ahead = changes;
+    this.store.world.asked = Object.assign({}, ...changes);
     this.store.tell(["set-up"]);
   }
 

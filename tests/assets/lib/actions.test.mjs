@@ -24,7 +24,6 @@ function acting({ stages = [], move = () => {} } = {}) {
   const sent = [];
   const run = {
     store,
-    ahead: [],
     look: (change) => store.set({ look: { ...store.world.look, ...change } }),
     commands: commands((command) => {
       sent.push(command);
@@ -194,8 +193,8 @@ test("entering the phase that one is in sends nothing", () => {
 });
 
 test("a change of a field keeps the changes that were not answered yet, and a field that goes back is sent too", () => {
-  const { actions, sent } = acting();
-  actions.run.ahead.push({ training: { learning_rate: 0.5, clip_norm: 1 } });
+  const { actions, store, sent } = acting();
+  store.set({ asked: { training: { learning_rate: 0.5, clip_norm: 1 } } });
   actions.field("training.clip_norm", 2);
   actions.field("training.learning_rate", 0.001);
   assert.deepEqual(sent.map((c) => c.fields.training), [{ learning_rate: 0.5, clip_norm: 2 }, { learning_rate: 0.001, clip_norm: 1 }]);

@@ -145,6 +145,9 @@ test("one stroke is one change, of the shown layer or of all", () => {
   assert.deepEqual(command.fields.masks.map((m) => [m.relation, m.layer, m.cells.length]), [["cross", 1, 1]], "two cells beside each other are one rectangle");
   assert.deepEqual(change(world({}, { scope: "all" }), edit).fields.masks.map((m) => m.layer), [null]);
   assert.equal(change(world(), (m) => m), null);
+  const asked = { masks: command.fields.masks };
+  assert.deepEqual(change(world({ asked }), painted([{ query: 2, key: 2 }], false)).fields.masks[0].cells.length, asked.masks[0].cells.length + 1, "it begins from what was asked and is not answered yet");
+  assert.equal(change(world({ asked }), edit), null);
 });
 
 test("a header hides its row or column, and a second time gives it back", () => {
