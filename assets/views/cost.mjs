@@ -7,7 +7,13 @@ import { charts, count, largest, lines, terms } from "../lib/inspect/costs.mjs";
 import { msg } from "../lib/language.mjs";
 import { measureWhenIdle } from "../lib/run/measuring.mjs";
 import * as read from "../lib/reads.mjs";
-import { opName, severalStacks } from "../lib/words.mjs";
+import { opName, percent, severalStacks } from "../lib/words.mjs";
+
+/** What was counted of the request that is looked at, at this moment, or null. @param {import("../lib/types").World} world */
+function measured(world) {
+  const found = world.analysis.cost?.result;
+  return found && found.moment === world.moved?.at && found.request === read.request(world) ? found : null;
+}
 
 /** @type {import("../lib/types").View} */
 export default {
@@ -28,7 +34,7 @@ export default {
   draw(element, world, context) {
     const details = /** @type {any} */ (element.firstElementChild);
     const [summary, bar, main, ops, papers, canvas, note] = details.children;
-    const result = world.analysis.cost?.result ?? null, here = result && result.moment === world.moved?.at;
+    const result = measured(world), here = !!result;
     const args = { request: read.request(world) };
     const once = measureWhenIdle(world, context, "cost", args, details.open && !here, Math.max(world.moved?.sizes.t ?? 0, world.moved?.sizes.s ?? 0) <= 64);
     const sweep = () => context.send({ kind: "analyse", name: "cost", arguments: { ...args, sweep: true } });
@@ -44,7 +50,7 @@ export default {
     details.ontoggle = () => details.open && this.draw(element, world, context);
     each(main, here ? lines(result) : []);
     const several = here && severalStacks(result.by_op.map((/** @type {any} */ o) => o[0]));
-    each(ops, here ? largest(result.by_op).map(([name, macs]) => ({ name: opName(name, several), value: count(macs), note: `${Math.round((100 * macs) / result.macs)}%`, mark: /** @type {const} */ ("e") })) : []);
+    each(ops, here ? largest(result.by_op).map(([name, macs]) => ({ name: opName(name, several), value: count(macs), note: percent(macs / result.macs), mark: /** @type {const} */ ("e") })) : []);
     each(papers, here ? terms(result) : []);
     const swept = here && result.sweep.length > 1;
     hide(canvas, !swept);
@@ -54,7 +60,7 @@ export default {
   },
 
   table(world) {
-    const result = world.analysis.cost?.result;
+    const result = measured(world);
     const columns = ["n", msg`work (MAC)`, msg`steps in a row`, msg`longest way`, msg`kept (bytes)`, msg`time (ms)`];
     if (!result) return { columns, rows: [] };
     const row = (/** @type {any} */ p) => [p.n ?? p.rows, p.macs, p.sequential, p.longest, p.bytes, p.ms];

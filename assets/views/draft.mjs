@@ -14,6 +14,12 @@ export const chips = (round) => [
   ...(round.own === null ? [] : [{ token: round.own, kind: /** @type {"own"} */ ("own") }]),
 ];
 
+/** What was drafted for the request that is looked at, at this moment, or null. @param {World} world */
+function measured(world) {
+  const found = world.analysis.draft_verify?.result;
+  return found && found.moment === world.moved?.at && found.request === read.request(world) ? found : null;
+}
+
 /** @param {string} id of an architecture */
 const title = (id) => capital(id.replaceAll("_", " "));
 
@@ -40,7 +46,7 @@ export default {
     const details = /** @type {any} */ (element.firstElementChild);
     const [summary, bar, rounds, note] = details.children;
     details.dataset.request = read.request(world);
-    const said = world.analysis.draft_verify, found = said?.result ?? null, here = found && found.moment === world.moved?.at;
+    const said = world.analysis.draft_verify, found = measured(world), here = !!found;
     for (const control of bar.children) control.disabled = world.role !== "writer" || (said && said.progress < 1);
     text(summary.lastElementChild, here ? msg`${found.tokens} tokens in ${found.calls} calls` : "");
     list(bar.firstElementChild, here ? found.drafters : [], (/** @type {string} */ id) => id, (/** @type {string} */ id) => h("option", { value: id }, named(title(id))));
@@ -59,7 +65,7 @@ export default {
   },
 
   table(world) {
-    const found = world.analysis.draft_verify?.result;
+    const found = measured(world);
     return { columns: [msg`round`, msg`token`, msg`how`], rows: (found?.rounds ?? []).flatMap((/** @type {Round} */ r, /** @type {number} */ i) => chips(r).map((c) => [i + 1, c.token, c.kind])) };
   },
 };

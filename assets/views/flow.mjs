@@ -6,7 +6,7 @@ import { h, hide, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { measureWhenIdle } from "../lib/run/measuring.mjs";
 import * as read from "../lib/reads.mjs";
-import { figure, number, shown } from "../lib/words.mjs";
+import { figure, number, percent, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World */
 
@@ -16,7 +16,7 @@ let owner = "";
 /** @param {World} world */
 function result(world) {
   const found = world.analysis.gradient_flow?.result ?? null;
-  if (!found || found.moment !== world.moved?.at) return null;
+  if (!found || found.moment !== world.moved?.at || found.request !== read.request(world)) return null;
   const there = Object.keys(found.norms);
   const side = there.includes(owner) ? owner : there.includes("s") ? "s" : "t";
   return { ...found, there, side, matrix: found.norms[side].map((/** @type {any[]} */ row) => row.map(number)) };
@@ -39,14 +39,14 @@ export default {
   wants: () => [],
 
   mount(element) {
-    element.append(h("details", { class: "flow" }, h("summary", null, h("h2", { class: "h" }, msg`Gradient flow`), h("span", { class: "note" })),
+    element.append(h("details", { class: "flow" }, h("summary", null, h("h2", { class: "h" }, msg`Gradient flow`)),
       h("div", { class: "row" }, h("button", { type: "button", class: "btn sm" }), h("div", { class: "seg", role: "group", "aria-label": msg`Columns` }, h("button", { type: "button", "data-owner": "s" }, msg`source`), h("button", { type: "button", "data-owner": "t" }, msg`target`)), h("progress", { max: 1, value: 0, "aria-label": msg`Progress`, hidden: true })),
       h("canvas", { role: "img", hidden: true }), h("p", { class: "note" })));
   },
 
   draw(element, world, context) {
     const details = /** @type {any} */ (element.firstElementChild);
-    const [summary, bar, canvas, note] = details.children;
+    const [, bar, canvas, note] = details.children;
     const found = result(world);
     const doing = measureWhenIdle(world, context, "gradient_flow", { request: read.request(world) }, details.open && !found, (world.moved?.sizes.t ?? 0) <= 32);
     const again = () => this.draw(element, world, context)?.();
@@ -64,8 +64,7 @@ export default {
     hide(canvas, !found);
     const rows = read.rows(world, "t"), columns = found ? read.rows(world, found.side) : [];
     const last = found ? source(found.matrix[found.matrix.length - 1]) : null;
-    const said = last && Number.isFinite(last.share) ? msg`Of what moves the newest prediction, ${Math.round(last.share * 100)}% comes from row ${last.at} ${shown(columns[last.at]?.token ?? "")}.` : "";
-    text(summary.lastElementChild, "");
+    const said = last && Number.isFinite(last.share) ? msg`Of what moves the newest prediction, ${percent(last.share)} comes from row ${last.at} ${shown(columns[last.at]?.token ?? "")}.` : "";
     text(note, found ? `${said} ${msg`‖∂ log p / ∂ x‖ of each row’s next token by each row’s vector.`}` : msg`For any architecture: what reads, states and residual paths let through together.`);
     if (!found) return;
     const most = Math.max(1e-12, ...found.matrix.flat());

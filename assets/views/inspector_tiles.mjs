@@ -117,7 +117,7 @@ export default {
     const at = read.relation(world);
     const keys = at ? read.rows(world, at.info.key).filter((r) => r.state !== "unknown") : [];
     /** @type {After[]} */
-    const tiles = mine ? runs([0, 1, 2].map((i) => world.values("inspector_tiles", i)), read.request(world), mine.at.head, read.focus(world).row) : (found?.tiles ?? []);
+    const tiles = mine ? ownTiles(world, mine.at.head) : (found?.tiles ?? []);
     const lines = tiles.slice(0, cursor === null ? tiles.length : cursor + 1).map((t, i) => ({ ...t, now: i === cursor, said: span(keys.slice(0, found?.keys ?? keys.length), i, tile) }));
     const kept = lines.length > LINES ? lines.slice(-LINES) : lines;
     list(table.lastElementChild, kept, (/** @type {any} */ l) => l.said, () => h("tr", null, h("td", { class: "mono" }), h("td", { class: "mono" }), h("td", { class: "mono" }), h("td", null, h("canvas", { role: "img" }))), (tr, l) => {
@@ -131,10 +131,18 @@ export default {
   },
 
   table(world) {
-    const found = world.analysis[NAME]?.result;
-    return { columns: [msg`tile`, msg`max so far`, msg`sum so far`], rows: (found?.tiles ?? []).map((/** @type {any} */ t, /** @type {number} */ i) => [i, number(t.maximum), number(t.sum)]) };
+    return { columns: [msg`tile`, msg`max so far`, msg`sum so far`], rows: shownTiles(world).map((/** @type {any} */ t, /** @type {number} */ i) => [i, number(t.maximum), number(t.sum)]) };
   },
 };
+
+/** Of a model that goes tile by tile itself. @param {World} world @param {number} head @returns {After[]} */
+const ownTiles = (world, head) => runs([0, 1, 2].map((i) => world.values("inspector_tiles", i)), read.request(world), head, read.focus(world).row);
+
+/** @param {World} world @returns {After[]} */
+function shownTiles(world) {
+  const mine = own(world);
+  return mine ? ownTiles(world, mine.at.head) : (measured(world, asked(world, world.analysis[NAME]?.result?.tile))?.tiles ?? []);
+}
 
 /** How far the two forms are apart, and what each holds. @param {any} found @returns {string} */
 function compared(found) {

@@ -192,13 +192,16 @@ function blockHead(head, view, i, count, alone, look) {
   const row = view.decision_row;
   const from = row === null ? "" : `${row} ${shown((view.output ? view.source : view.target)?.[row]?.token ?? "")}`;
   text(head.children[0], requestName(i));
-  text(head.children[1], view.left != null ? msg`left after step ${view.left}` : view.finished ? msg`finished (${view.finished})` : row === null ? (view.output ? msg`says` : msg`waits`) : alone ? msg`row` : msg`from row`);
+  text(head.children[1], view.left != null ? msg`left after step ${view.left}` : view.finished ? msg`finished (${finished(view)})` : row === null ? (view.output ? msg`says` : msg`waits`) : alone ? msg`row` : msg`from row`);
   text(head.children[2], from);
   text(head.children[3], alone && lead ? `→ ${shown(lead.token)}` : "");
   text(head.children[4], alone && lead ? probability(lead.probability) : "");
   set(head, "title", msg`Look at request ${requestName(i)}`);
   head.onclick = look;
 }
+
+/** @param {any} view that has ended by itself */
+const finished = (view) => (view.finished === "eos" ? "<eos>" : msg`limit`);
 
 /** What the padding after a shorter prompt would say. @param {any} element @param {any} view */
 function unused(element, view) {
@@ -244,7 +247,7 @@ function rest(element, all, limit, state) {
   const [input, number] = element.children;
   const found = say.listed(all, all.length, state.query).length;
   const listed = say.listed(all, limit);
-  const other = Math.max(0, 1 - listed.reduce((sum, c) => sum + c.probability, 0));
+  const other = all.reduce((sum, c) => sum + (listed.includes(c) ? 0 : c.probability), 0);
   set(input, "placeholder", all.length > listed.length ? counted(all.length - listed.length, "{0} other: search", "{0} others: search") : msg`search a word`);
   set(input, "disabled", !all.length);
   text(number, !all.length ? "" : state.query ? counted(found, "{0} found", "{0} found") : probability(other));

@@ -167,7 +167,8 @@ export class Store {
         return ["schema"];
       case "history":
         w.history = new Map(event.nodes.map((/** @type {any} */ n) => [n.id, n]));
-        return ["history"];
+        w.analysis = {}; // another run may have moments of the same numbers
+        return ["history", "analysis"];
       case "moved":
         for (const node of event.nodes) w.history.set(node.id, node);
         w.moved = event;

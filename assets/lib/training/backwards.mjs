@@ -1,7 +1,7 @@
 // @ts-check
 /** The time loop of an update, step by step: forward through the rows, then back with the gradient. What is known where one stands. Pure. */
 
-import { msg } from "../language.mjs";
+import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { groupsOf } from "../states/tapes.mjs";
 import { figure, number, percent, shown } from "../words.mjs";
@@ -46,10 +46,10 @@ export function said(of, loop, at) {
   if (at.row === of.row) return msg`Backward is at row ${at.row} ${token}: the loss of ${of.labels[of.row]} enters here.`;
   const [from, here] = [loop.signals[of.row], loop.signals[at.row]];
   const links = of.row - at.row;
-  if (!here || !from) return of.truncate ? msg`Backward is at row ${at.row} ${token}: cut off. The loop is truncated after ${of.truncate} rows.` : msg`Backward is at row ${at.row} ${token}: nothing of the signal arrives.`;
+  if (here === null || here === 0 || !from) return of.truncate ? msg`Backward is at row ${at.row} ${token}: cut off. The loop is truncated after ${of.truncate} rows.` : msg`Backward is at row ${at.row} ${token}: nothing of the signal arrives.`;
   const share = percent(here / from);
   if (of.loops.length > 1) return msg`Backward is at row ${at.row} ${token}: ${share} of the signal from ${of.labels[of.row]} arrives, by all ways; the bars are this loop’s alone.`;
-  return msg`Backward is at row ${at.row} ${token}: ${share} of the signal from ${of.labels[of.row]} is left after ${links} links.`;
+  return msg`Backward is at row ${at.row} ${token}: ${share} of the signal from ${of.labels[of.row]} is left after ${counted(links, "{0} link", "{0} links")}.`;
 }
 
 /** How high a bar is, 0 to 1, on a logarithmic scale from a thousandth to the largest bound (10 at least). @param {Loop} loop @param {number} value */

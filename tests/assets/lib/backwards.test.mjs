@@ -20,7 +20,7 @@ test("what was measured belongs to a batch and a sequence", () => {
   const found = ways(w);
   assert.deepEqual([found.tokens, found.row], [["<bos>", "le", "chat"], 2]);
   assert.equal(ways({ ...w, moved: { ...w.moved, at: 4 } }), null);
-  assert.match(said(found, found.loops[0], standOf(4, 3)), /row 1 le: 50% of the signal from <eos> is left after 1 links/);
+  assert.match(said(found, found.loops[0], standOf(4, 3)), /row 1 le: 50% of the signal from <eos> is left after 1 link\./);
   assert.match(said(found, found.loops[0], standOf(3, 3)), /the loss of <eos> enters here/);
   assert.match(said({ ...found, truncate: 1 }, { ...loop, signals: [0, 0, 0.4] }, standOf(5, 3)), /cut off/);
   assert.equal(timeShown(w), false, "this model carries no state");

@@ -147,3 +147,11 @@ test("a block of one number and a block without rows", () => {
   none.put({ dtype: "F32", shape: [1, 3], data: Float32Array.from([1, 2, 3]) }, [0, 0]);
   assert.deepEqual([none.shape, none.at(0, 2)], [[1, 3], 3]);
 });
+
+test("what was measured belongs to its run: another one has moments of the same numbers", () => {
+  const store = new Store();
+  store.apply(decode(frame("analysis", { name: "cost", progress: 1, result: { moment: 0, macs: 5 } })));
+  assert.equal(store.world.analysis.cost.result.macs, 5);
+  store.apply(decode(frame("history", { at: 0, nodes: [{ id: 0, parent: null }] })));
+  assert.deepEqual(store.world.analysis, {});
+});
