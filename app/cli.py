@@ -78,7 +78,11 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--out", type=Path, required=True, metavar="FILE", help="a safetensors file")
     run.set_defaults(command=_run)
 
-    train = commands.add_parser("train", help="train a model and write a checkpoint that says how it was made")
+    _add_training(commands.add_parser("train", help="train a model and write a checkpoint that says how it was made"))
+    return parser
+
+
+def _add_training(train: argparse.ArgumentParser) -> None:
     train.add_argument("--architecture", required=True, metavar="ID")
     train.add_argument("--task", required=True, metavar="ID")
     train.add_argument("--steps", type=_whole(1, 1_000_000), default=2000, metavar="N", help="updates (default: 2000)")
@@ -96,7 +100,6 @@ def _parser() -> argparse.ArgumentParser:
         train.add_argument(f"--at-{side}", action="append", default=[], metavar="METRIC=X", help=says)
     train.add_argument("--out", type=Path, required=True, metavar="FILE", help="a safetensors file")
     train.set_defaults(command=_train)
-    return parser
 
 
 def _whole(low: int, high: int) -> Any:

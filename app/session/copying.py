@@ -7,20 +7,19 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
+from app.session.training import batches
 from models import Inputs
 from models.parts.tap import OFF
 from models.tasks import Example
 from models.tasks.objective import batch, shift
 from models.tasks.selective_copy import COPY, SelectiveCopy
 
-BATCH = 64
-
 
 @torch.no_grad()
 def copied(model: nn.Module, task: SelectiveCopy, examples: Sequence[Example]) -> dict[str, float]:
     """Shares of the letters after "copy" that are the most probable, given those before, and of the examples whose all are."""
     right: list[list[bool]] = []
-    for some in (examples[i : i + BATCH] for i in range(0, len(examples), BATCH)):
+    for some in batches(examples):
         _, target = batch(task, some)
         outputs, _ = model(Inputs(shift(target).inputs), model.initial_state(len(some)), OFF)  # type: ignore[operator]
         best = outputs.values.argmax(-1).tolist()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import torch
 from torch import Tensor, nn
 
 from app.session import given, weights
@@ -51,24 +52,28 @@ def fit(
     for step in range(steps):
         optimizer.param_groups[0]["lr"] = scenario.training.learning_rate * rate(step, steps)
         now = task.shortest() if step < short or (short and step % 2) else task
-        examples = draw(now, scenario.seed, step, scenario.training.batch_size)
-        taught = lesson(task, examples, given.corruption(scenario, str(step)))
-        state = model.initial_state(len(examples))  # type: ignore[operator]
-        chances = given.training_chances(scenario, step, taught.inputs.values.shape)
-        with norms.teaching(model) as seen:
-            outputs, _ = model(Inputs(taught.inputs, taught.source, chances=chances), state, OFF)
-        each, loss = total_loss(outputs, taught)
-        optimizer.zero_grad()
-        differentiated(outputs, taught, each, loss).backward()
-        clip(parameters, scenario.training.clip_norm)
-        optimizer.step()
-        norms.settle(seen)
-        if outputs.drawn is not None:
-            settle(each, taught.loss_rows, outputs.drawn)
-        losses.append(loss.item())
+        losses.append(_update(model, optimizer, scenario, draw(now, scenario.seed, step, scenario.training.batch_size), step))
         report(step + 1, losses[-1])
     last = losses[-100:]
     return model, sum(last) / len(last)
+
+
+def _update(model: nn.Module, optimizer: torch.optim.Optimizer, scenario: Scenario, examples: list[Example], step: int) -> float:
+    """Learn from one batch. Returns its loss."""
+    taught = lesson(tasks()[scenario.task], examples, given.corruption(scenario, str(step)))
+    state = model.initial_state(len(examples))  # type: ignore[operator]
+    chances = given.training_chances(scenario, step, taught.inputs.values.shape)
+    with norms.teaching(model) as seen:
+        outputs, _ = model(Inputs(taught.inputs, taught.source, chances=chances), state, OFF)
+    each, loss = total_loss(outputs, taught)
+    optimizer.zero_grad()
+    differentiated(outputs, taught, each, loss).backward()
+    clip(model.parameters(), scenario.training.clip_norm)
+    optimizer.step()
+    norms.settle(seen)
+    if outputs.drawn is not None:
+        settle(each, taught.loss_rows, outputs.drawn)
+    return float(loss.item())
 
 
 def rate(step: int, steps: int) -> float:

@@ -8,12 +8,11 @@ from typing import Any
 import torch
 from torch import nn
 
+from app.session.training import batches
 from models import Inputs
 from models.parts.tap import Recorder
 from models.tasks import Example, Task
 from models.tasks.objective import batch, shift
-
-BATCH = 64
 
 
 @torch.no_grad()
@@ -24,8 +23,7 @@ def induction(model: nn.Module, examples: Sequence[Example], task: Task) -> dict
     Sign i is given at row i + 1 (row 0: <bos>). Row n + j, given sign j - 1 again, must find row j + 1, which is given sign j.
     """
     right, rows, found = 0, 0, {"previous": torch.zeros(()), "induction": torch.zeros(())}
-    for first in range(0, len(examples), BATCH):
-        some = examples[first : first + BATCH]
+    for some in batches(examples):
         _, target = batch(task, some)
         recorder = Recorder()
         outputs, _ = model(Inputs(shift(target).inputs), model.initial_state(len(some)), recorder)  # type: ignore[operator]

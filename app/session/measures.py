@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from app.session import sight
+from app.session.aligning import aligned, alignment, best_head
 from app.session.copying import copied
 from app.session.hops import hops
 from app.session.induction import induction
 from app.session.per_character import per_character
 from app.session.quarters import mass
-from app.session.training import draw
-from models import Inputs, Outputs, Relation, Rows, Spec
+from app.session.training import batches, draw
+from models import Inputs, Outputs, Rows, Spec
 from models.parts.tap import OFF, Recorder
 from models.tasks import BOS, EOS, Example, Features, Task
 from models.tasks.dyck import CLOSES, Dyck
@@ -41,7 +42,6 @@ from models.tasks.selective_copy import SelectiveCopy
 from models.tasks.spans import RESTORE, SENTINELS, TRANSLATE, TextToText
 from models.tasks.translation import Translation
 
-BATCH = 64
 CLAUSES = (1, 2, 3, 4, 5)
 SELECTION_SEED, REPORT_SEED = 1, 2  # a head is chosen on one draw and reported on another
 
@@ -52,39 +52,58 @@ def measure(model: nn.Module, spec: Spec, task: Task, size: int = 1024) -> dict[
     found: dict[str, Any] = {"validation_loss": validation_loss(model, task, examples), "examples": size}
     if task.objective != "next_token":
         found |= said(model, task, examples)
-        found |= hops(model, task, spec, _batches(examples))
+        found |= hops(model, task, spec, batches(examples))
         found |= sight.measure(model, task, spec, examples)
     elif task.source is not None or task.separator is not None:
         found["exact"] = exact_match(model, task, examples)
-    found |= mass(model, spec, task, _batches(examples))
-    if isinstance(task, Pronunciation):
-        found["phone_error_rate"] = phone_error_rate(model, task, examples)
-    if isinstance(task, TextToText):
-        found["translate"] = exact_match(model, task, [e for e in examples if (e.source or ())[:2] == TRANSLATE])
-        found["restore"] = restored(model, task, [e for e in examples if (e.source or ())[:2] == RESTORE])
-    if isinstance(task, OneStream):
-        found["exact_by_clauses"] = {
-            n: exact_match(model, OneStream((n, n)), _of_clauses(n, size // 4, OneStream((n, n)))) for n in CLAUSES
-        }
+    found |= mass(model, spec, task, batches(examples))
     if task.tokenizer is not None:
         found["per_character"] = per_character(model, task, examples)
-    if isinstance(task, Repeats):
-        found["induction"] = induction(model, examples, task)
-    if isinstance(task, Dyck):
-        found["closers"] = closers(model, task, examples)
-    if isinstance(task, SelectiveCopy):
-        found["copied"] = copied(model, task, examples)
-    if isinstance(task, Translation):
-        found["exact_by_clauses"] = {n: exact_match(model, Translation((n, n)), _of_clauses(n, size // 4)) for n in CLAUSES}
-        cross = next((r for r in spec.relations if (r.query, r.key) == ("t", "s")), None)
-        if cross is not None:
-            layer, head = best_head(model, task, cross, draw_held_out(task, SELECTION_SEED, size))
-            shares, rows = aligned(model, task, cross, examples)
-            found["moved_adjectives"] = {"layer": layer, "head": head, "share": float(shares[layer, head]), "rows": rows}
-            best, links = alignment(model, task, cross, examples)
-            found["alignment"] = {"share": float(best.max()), "links": links}
-    if isinstance(task, LanguageModel):
-        found["decision"] = {" ".join(prompt): decision(model, task, prompt) for prompt in PROMPTS}
+    return found | _of_task(model, spec, task, examples)
+
+
+def _of_task(model: nn.Module, spec: Spec, task: Task, examples: list[Example]) -> dict[str, Any]:
+    """What only this task is measured by."""
+    match task:
+        case Translation():
+            return _translated(model, spec, task, examples)
+        case Pronunciation():
+            return {"phone_error_rate": phone_error_rate(model, task, examples)}
+        case TextToText():
+            begin = {p: [e for e in examples if (e.source or ())[:2] == p] for p in (TRANSLATE, RESTORE)}
+            translate, restore = exact_match(model, task, begin[TRANSLATE]), restored(model, task, begin[RESTORE])
+            return {"translate": translate, "restore": restore}
+        case OneStream():
+            return {"exact_by_clauses": _by_clauses(model, OneStream, len(examples))}
+        case Repeats():
+            return {"induction": induction(model, examples, task)}
+        case Dyck():
+            return {"closers": closers(model, task, examples)}
+        case SelectiveCopy():
+            return {"copied": copied(model, task, examples)}
+        case LanguageModel():
+            return {"decision": {" ".join(prompt): decision(model, task, prompt) for prompt in PROMPTS}}
+        case _:
+            return {}
+
+
+def _by_clauses(model: nn.Module, kind: type[Translation | OneStream], size: int) -> dict[int, float]:
+    """Exact match by the number of clauses, a quarter of `size` sentences each."""
+    tasks = {n: kind((n, n)) for n in CLAUSES}
+    return {n: exact_match(model, task, draw_held_out(task, REPORT_SEED, size // 4)) for n, task in tasks.items()}
+
+
+def _translated(model: nn.Module, spec: Spec, task: Translation, examples: list[Example]) -> dict[str, Any]:
+    """Exact match by clauses; where target rows read source rows, how well those reads lie on the gold alignment."""
+    found: dict[str, Any] = {"exact_by_clauses": _by_clauses(model, Translation, len(examples))}
+    cross = next((r for r in spec.relations if (r.query, r.key) == ("t", "s")), None)
+    if cross is None:
+        return found
+    layer, head = best_head(model, task, cross, draw_held_out(task, SELECTION_SEED, len(examples)))
+    shares, rows = aligned(model, task, cross, examples)
+    found["moved_adjectives"] = {"layer": layer, "head": head, "share": float(shares[layer, head]), "rows": rows}
+    best, links = alignment(model, task, cross, examples)
+    found["alignment"] = {"share": float(best.max()), "links": links}
     return found
 
 
@@ -97,23 +116,15 @@ def longest(task: Task, seed: int, steps: int, size: int) -> dict[str, int]:
     return {"source": max(len(e.features or e.source or ()) for e in seen), "target": target}
 
 
-def _of_clauses(count: int, size: int, task: Task | None = None) -> list[Example]:
-    return draw_held_out(task or Translation((count, count)), REPORT_SEED, size)
-
-
 def draw_held_out(task: Task, seed: int, size: int) -> list[Example]:
     return [task.example(seed, "held_out", i) for i in range(size)]
-
-
-def _batches(examples: Sequence[Example]) -> list[list[Example]]:
-    return [list(examples[i : i + BATCH]) for i in range(0, len(examples), BATCH)]
 
 
 @torch.no_grad()
 def validation_loss(model: nn.Module, task: Task, examples: Sequence[Example]) -> float:
     """Mean over examples of the mean loss of their batch, in nats per row that counts, without a model's penalties."""
     total = 0.0
-    for some in _batches(examples):
+    for some in batches(examples):
         outputs, taught = answered(model, task, some)
         total += float(mean_loss(losses(outputs, taught), taught.loss_rows)) * len(some)
     return total / len(examples)
@@ -131,7 +142,7 @@ def said(model: nn.Module, task: Task, examples: Sequence[Example]) -> dict[str,
     """How much is said right where nothing is written: the share of classes ("accuracy"), of hidden, replaced and kept words
     ("masked_accuracy"), of whole CTC strings ("exact")."""
     right = count = 0
-    for some in _batches(examples):
+    for some in batches(examples):
         outputs, taught = answered(model, task, some)
         best = outputs.values.argmax(-1)
         if outputs.kind == "frames":
@@ -171,7 +182,7 @@ def greedy_decode(model: nn.Module, source: Rows | None, prompts: Sequence[Seque
 def exact_match(model: nn.Module, task: Task, examples: Sequence[Example], limit: int = 64) -> float:
     """The share of examples whose greedy answer is the target, word for word, and ends there."""
     right = 0
-    for some in _batches(examples):
+    for some in batches(examples):
         source, _ = batch(task, some)
         prompts, wanted = zip(*(asked(task, e) for e in some), strict=True)
         answers = greedy_decode(model, source, prompts, limit)
@@ -179,68 +190,12 @@ def exact_match(model: nn.Module, task: Task, examples: Sequence[Example], limit
     return right / len(examples)
 
 
-def aligned(model: nn.Module, task: Translation, relation: Relation, examples: Sequence[Example]) -> tuple[Tensor, int]:
-    """For every layer and head of a relation: how often the row that predicts a moved adjective reads that adjective most.
-
-    Row t of the target is given word t - 1 (row 0: <bos>) and predicts word t. Returns shares `[layer, h]`, and of how many rows.
-    """
-    return _hits(model, task, relation, examples, lambda e: {t: {s} for s, t in task.moved(e)})
-
-
-def alignment(model: nn.Module, task: Translation, relation: Relation, examples: Sequence[Example]) -> tuple[Tensor, int]:
-    """The same for every target word that has a gold link: how often its row reads a linked source word most."""
-
-    def gold(example: Example) -> dict[int, set[int]]:
-        links: dict[int, set[int]] = {}
-        for s, t in example.alignment:
-            links.setdefault(t, set()).add(s)
-        return links
-
-    return _hits(model, task, relation, examples, gold)
-
-
-@torch.no_grad()
-def _hits(
-    model: nn.Module, task: Task, relation: Relation, examples: Sequence[Example], right: Callable[[Example], dict[int, set[int]]]
-) -> tuple[Tensor, int]:
-    """Shares `[layer, h]` of the rows that `right` names, whose largest weight lies on a source row that it allows."""
-    hits, rows = torch.zeros(0), 0
-    for some in _batches(examples):
-        source, target = batch(task, some)
-        recorder = Recorder()
-        model(Inputs(shift(target).inputs, source), model.initial_state(len(some)), recorder)  # type: ignore[operator]
-        recorder.tape.finish()
-        places = [(b, t, allowed) for b, e in enumerate(some) for t, allowed in right(e).items()]
-        if not places:
-            continue
-        b, t = torch.tensor([p[:2] for p in places]).T
-        layers = [recorder.tape.records[path].value for path in _weights_paths(recorder, relation)]
-        read = torch.stack([w[b, :, t].argmax(-1) for w in layers])  # layer, place, head
-        hit = torch.stack([torch.isin(read[:, i], torch.tensor(sorted(p[2]))) for i, p in enumerate(places)]).sum(0).float()
-        hits, rows = hit + hits if len(hits) else hit, rows + len(places)
-    return hits / rows, rows
-
-
-def _weights_paths(recorder: Recorder, relation: Relation) -> list[str]:
-    paths: list[str] = []
-    while (path := f"{relation.path.format(layer=len(paths))}.weights") in recorder.tape.records and path not in paths:
-        paths.append(path)
-    return paths
-
-
-def best_head(model: nn.Module, task: Translation, relation: Relation, examples: Sequence[Example]) -> tuple[int, int]:
-    """(layer, head) with the largest share in `aligned`."""
-    shares, _ = aligned(model, task, relation, examples)
-    layer, head = divmod(int(shares.argmax()), shares.shape[1])
-    return layer, head
-
-
 @torch.no_grad()
 def restored(model: nn.Module, task: TextToText, examples: Sequence[Example]) -> dict[str, float]:
     """Under teacher forcing, how often the most probable token is the right one: of sentinels (the form of an answer), and of the
     words between them, of which the text often allows several."""
     right, rows = {"sentinels": 0, "words": 0}, {"sentinels": 0, "words": 0}
-    for some in _batches(examples):
+    for some in batches(examples):
         source, target = batch(task, some)
         shifted = shift(target)
         outputs, _ = model(Inputs(shifted.inputs, source), model.initial_state(len(some)), OFF)  # type: ignore[operator]
@@ -256,7 +211,7 @@ def restored(model: nn.Module, task: TextToText, examples: Sequence[Example]) ->
 def phone_error_rate(model: nn.Module, task: Task, examples: Sequence[Example], limit: int = 24) -> float:
     """Edits (insert, delete, replace) that greedy answers need to be the targets, to the number of target sounds."""
     edits = sounds = 0
-    for some in _batches(examples):
+    for some in batches(examples):
         source, _ = batch(task, some)
         answers = greedy_decode(model, source, [[BOS]] * len(some), limit)
         wanted = [task.target.encode(e.target) for e in some]
@@ -283,7 +238,7 @@ def closers(model: nn.Module, task: Dyck, examples: Sequence[Example]) -> dict[s
     The row that predicts bracket t is given bracket t - 1 and stands at row t (row 0: <bos>); bracket i was given at row i + 1.
     """
     ids, right, read, rows = [task.target.ids[b] for b in CLOSES], 0, 0, 0
-    for some in _batches(examples):
+    for some in batches(examples):
         _, target = batch(task, some)
         recorder = Recorder()
         outputs, _ = model(Inputs(shift(target).inputs), model.initial_state(len(some)), recorder)  # type: ignore[operator]

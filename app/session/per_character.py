@@ -8,12 +8,11 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
+from app.session.training import batches
 from models import Inputs
 from models.parts.tap import OFF
 from models.tasks import UNK, Example, Task
 from models.tasks.objective import lesson, losses
-
-BATCH = 64
 
 
 @torch.no_grad()
@@ -25,7 +24,7 @@ def per_character(model: nn.Module, task: Task, examples: Sequence[Example]) -> 
     """
     assert task.tokenizer is not None
     nats, characters, pieces, unknown = 0.0, 0, 0, 0
-    for some in (list(examples[i : i + BATCH]) for i in range(0, len(examples), BATCH)):
+    for some in batches(examples):
         taught = lesson(task, some)
         outputs, _ = model(Inputs(taught.inputs), model.initial_state(len(some)), OFF)  # type: ignore[operator]
         nats += float((losses(outputs, taught) * taught.loss_rows).sum())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import nn
 
+from app.session.training import batches
 from models import Inputs, Spec
 from models.parts.tap import OFF, Recorder
 from models.tasks import Example, Special, Task
@@ -15,8 +16,6 @@ from models.tasks.agreement import GENDERED, OTHER
 from models.tasks.masked_french import MaskedFrench
 from models.tasks.needle import NEEDLES, Needle
 from models.tasks.objective import opened, pad
-
-BATCH = 64
 
 
 def measure(model: nn.Module, task: Task, spec: Spec, examples: Sequence[Example]) -> dict[str, Any]:
@@ -35,7 +34,7 @@ def agreement(model: nn.Module, task: MaskedFrench, examples: Sequence[Example])
     cases = [(e.source or (), i) for e in examples for i, w in enumerate(e.source or ()) if w in OTHER]
     right, words = 0, task.source
     genders = {w: _gender(w) for w in OTHER}
-    for some in _batches(cases):
+    for some in batches(cases):
         tokens = [[Special("<mask>") if j == i else w for j, w in enumerate(source)] for source, i in some]
         rows = pad([words.encode(opened(task, one)) for one in tokens])
         logits = model(Inputs(pad([()] * len(some)), rows), model.initial_state(len(some)), OFF)[0].values  # type: ignore[operator]
@@ -52,7 +51,7 @@ def _gender(determiner: str) -> int:
 def needle(model: nn.Module, task: Needle, spec: Spec, examples: Sequence[Example]) -> float:
     """The best layer and head: how often the largest weight of <cls> lies on the needle."""
     hits = torch.zeros(0)
-    for some in _batches(examples):
+    for some in batches(examples):
         recorder = Recorder()
         rows = pad([task.source.encode(opened(task, e.source or ())) for e in some])
         model(Inputs(pad([()] * len(some)), rows), model.initial_state(len(some)), recorder)  # type: ignore[operator]
@@ -62,7 +61,3 @@ def needle(model: nn.Module, task: Needle, spec: Spec, examples: Sequence[Exampl
         here = torch.stack([(w.argmax(-1) == places[:, None]).sum(0) for w in reads]).float()
         hits = here if not len(hits) else hits + here
     return float(hits.max()) / len(examples)
-
-
-def _batches(items: Sequence[Any]) -> Iterator[list[Any]]:
-    return (list(items[i : i + BATCH]) for i in range(0, len(items), BATCH))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import torch
 from torch import nn
 
 from app.session.methods import Training
 from models.tasks import Example, Task, words_of
+
+T = TypeVar("T")
 
 STRIDE = 128  # indices that one update owns: more than a batch may hold, so that two updates never share an example
 
@@ -36,6 +39,11 @@ def clip(parameters: Iterable[nn.Parameter], limit: float | None) -> tuple[float
     for gradient in gradients:
         gradient.mul_(limit / norm)
     return norm, limit / norm
+
+
+def batches(items: Sequence[T], size: int = 64) -> list[list[T]]:
+    """In their order; the last one may be smaller."""
+    return [list(items[i : i + size]) for i in range(0, len(items), size)]
 
 
 def draw(task: Task, seed: int, update: int, size: int) -> list[Example]:

@@ -55,7 +55,7 @@ export default {
     text(/** @type {any} */ (measured.firstElementChild), found ?? msg`Measured by gradient: not yet.`);
     const button = /** @type {HTMLButtonElement} */ (measured.lastElementChild);
     hide(button, found !== null || !stage.plot);
-    button.disabled = running;
+    button.disabled = running || world.role !== "writer";
     button.onclick = () => measure(world, context, element);
     return () => stage.plot && paint(canvas, stage.plot);
   },

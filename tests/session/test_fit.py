@@ -10,11 +10,10 @@ import torch
 from torch import nn
 
 from app.session import weights
+from app.session.aligning import aligned, best_head
 from app.session.fit import fit, rate
 from app.session.measures import (
     REPORT_SEED,
-    aligned,
-    best_head,
     closers,
     decision,
     distance,
