@@ -151,7 +151,7 @@ class LSTMN(nn.Module):
 
 @dataclass(frozen=True)
 class OutputsState:
-    """Rows known `[b]`, the controller's states, and the last L outputs' keys and values `[b, 1, t', e]`."""
+    """Rows known `[b]`, the controller's states, keys and values of all rows `[b, 1, t', e]`; the last L of them are read."""
 
     lengths: Tensor
     layers: tuple[States, ...]
@@ -187,6 +187,7 @@ class KeyValue(nn.Module):
         x = tap("token", self.token(tap("ids", inputs.target.values, "b t", "ids")), "b t d")
         join = joining(state.lengths, state.keys.shape[2], inputs.target, ROWS)
         may_read, here = _earlier(join, inputs, x.dtype, self.config.window), tap / "memory"
+        here("window", _behind(join.rows, join.known, self.config.window), "b t t'", "mask")
         rows, layers = self.controller(x, join.valid, state.layers, tap / "controller")
         roles = rows.chunk(self.parts, -1)
         key, predict = tap("key", roles[0], "b t e"), tap("predict", roles[-1], "b t e")
@@ -238,6 +239,7 @@ def _key_value_formulas(config: KeyValueConfig) -> tuple[Formula, ...]:
         *cells.formulas("controller.layer*", CellKind("lstm")),
         Formula("key", parts, "the part that is searched by"),
         Formula("predict", parts, "the part that predicts"),
+        Formula("memory.window", rf"t - {config.window} \le j < t", "earlier rows that are still read"),
         Formula("memory.scores", rf"a_{{tj}} = {p('w')}^{{\top}} {joint}", "how well an earlier key fits this one"),
         Formula(
             "memory.weights", rf"{v('A')} = \operatorname{{softmax}}(a + M)", f"share of each of the last {config.window} rows"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import torch
@@ -121,8 +122,9 @@ def _weights(call: Call) -> Iterator[tuple[str, Tensor, Tensor | None]]:
     for path, record in call.tape.records.items():
         if record.type != "weights" or not record.value.numel():
             continue
-        mask = call.tape.records.get(f"{path.rpartition('.')[0]}.mask")
-        yield path, record.value, None if mask is None else mask.value
+        scope = path.rpartition(".")[0]
+        masks = [r.value for name in ("mask", "window") if (r := call.tape.records.get(f"{scope}.{name}")) is not None]
+        yield path, record.value, reduce(torch.logical_and, masks) if masks else None
 
 
 def _rows_sum(calls: Sequence[Call]) -> Check:

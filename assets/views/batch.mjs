@@ -60,7 +60,7 @@ export default {
     text(line.children[2].firstChild, fed || source || (world.moved?.train ? (own ? msg`your own sequences` : msg`drawn for this update`) : ""));
     set(line.children[2], "data-source", !fed && source ? "" : null);
     set(line.children[2], "data-fed", fed ? "" : null);
-    set(line.children[2], "title", fed ? msg`ε is the probability of the gold token; → marks the model’s own, its most probable word there. Labels stay gold.` : source || null);
+    set(line.children[2], "title", fed ? fed + ". " + msg`ε is the probability of the gold token; → marks the model’s own, its most probable word there. Labels stay gold.` : source || null);
     const [sum, mark] = line.lastElementChild.children;
     text(sum, world.moved?.train?.rows?.length ? lossSum(world.moved.train) : msg`no batch yet`);
     hide(mark, world.moved?.train?.loss == null);

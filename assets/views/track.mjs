@@ -118,7 +118,8 @@ function drawTrack(track, placed, room, kept, world, context) {
   pixels(ground, "width", Math.max(room, placed.width));
   follow(track, placed, room, kept, world);
   const near = placed.blocks.filter((b) => b.left + b.width > kept.left - room && b.left < kept.left + 2 * room);
-  list(ground, near, (b) => b.key, block, (li, b) => fill(li, b, world, context));
+  const back = placed.blocks[0]?.earlier ?? null, holds = back === null ? null : near.find((b) => b.left >= kept.left && !b.others.length);
+  list(ground, near, (b) => b.key, block, (li, b) => fill(li, b, world, context, b === holds ? back : null));
 }
 
 /** Keep the current block in sight when it changes, with places before and after it.
@@ -142,8 +143,8 @@ const block = () =>
 
 const WORD = 6; // letters that fit a block at full size
 
-/** @param {any} li @param {Block} b @param {World} world @param {Context} context */
-function fill(li, b, world, context) {
+/** @param {any} li @param {Block} b @param {World} world @param {Context} context @param {number | null} back to an earlier pass: the way stands under the first block in sight */
+function fill(li, b, world, context, back) {
   const [go, stop, forks] = li.children;
   set(li, "class", `blk ${b.kind} ${b.state}${b.cut ? " cut" : ""}${b.note && b.width >= 80 + 6 * b.note.length ? "" : " brief"}`);
   pixels(li, "left", b.left);
@@ -159,7 +160,7 @@ function fill(li, b, world, context) {
   go.onclick = () => b.node !== null && b.state !== "now" && context.send({ kind: "go", moment: b.node });
   stopper(stop, b.stop, world, context);
   set(li, "data-stop", b.stop && JSON.stringify(b.stop));
-  drawForks(forks, b, world, context);
+  drawForks(forks, b, world, context, back);
 }
 
 /** B is its key: it takes no focus, so that Space goes on to play. @param {string} name */
@@ -180,17 +181,17 @@ function stopper(button, stop, world, context) {
 }
 
 /** Under a block: what else follows from the moment before it, or the way back to an earlier pass.
- * @param {any} forks @param {Block} b @param {World} world @param {Context} context */
-function drawForks(forks, b, world, context) {
+ * @param {any} forks @param {Block} b @param {World} world @param {Context} context @param {number | null} back */
+function drawForks(forks, b, world, context, back) {
   const [one, more] = forks.children;
   const next = b.others.find((n) => n.id > (b.node ?? -1)) ?? b.others[0];
-  const way = b.earlier ?? next?.id ?? null;
+  const way = back ?? next?.id ?? null;
   hide(one, way === null);
-  hide(more, b.others.length < 2 || b.earlier !== null);
+  hide(more, b.others.length < 2 || back !== null);
   if (way === null) return;
-  const name = b.earlier !== null ? msg`Go back to what was read before this` : msg`Go to the branch ${named(next)}, instead of ${b.token || b.title}`;
-  text(one, b.earlier !== null ? msg`‹ earlier` : named(next));
-  set(one, "aria-label", b.earlier !== null ? `${one.textContent}: ${name}` : name); // it begins with what is seen, for who speaks to the page
+  const name = back !== null ? msg`Go back to what was read before this` : msg`Go to the branch ${named(next)}, instead of ${b.token || b.title}`;
+  text(one, back !== null ? msg`‹ earlier` : named(next));
+  set(one, "aria-label", back !== null ? `${one.textContent}: ${name}` : name); // it begins with what is seen, for who speaks to the page
   set(one, "title", name);
   set(one, "disabled", !able(world));
   one.onclick = () => context.send({ kind: "go", moment: way });

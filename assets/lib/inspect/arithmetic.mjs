@@ -2,6 +2,7 @@
 /** One read as arithmetic: score, mask, exp, weight; then weights times values. From recorded numbers. */
 
 import * as read from "../reads.mjs";
+import { outside } from "../read/windows.mjs";
 import { shown } from "../words.mjs";
 
 /** @typedef {import("../types").World} World */
@@ -41,10 +42,10 @@ export function arithmetic(world, score, weight, most = 7) {
 /** @param {World} world @param {{info: any, layer: number}} at @param {number} row @param {(row: number, key: number) => number} score
  * @param {(row: number, key: number) => number} weight @returns {Line[]} */
 function lines(world, at, row, score, weight) {
-  const mask = read.visibility(at.info, at.layer, read.rows(world, at.info.key));
+  const [mask, out] = [read.visibility(at.info, at.layer, read.rows(world, at.info.key)), outside(world, at.info, at.layer, weight)];
   return read.rows(world, at.info.key).flatMap((key, i) => {
     if (key.state === "unknown") return [];
-    const state = key.state === "padded" ? "padded" : mask.allows(row, i) ? "open" : mask.own(row, i) === false ? "user" : "model";
+    const state = key.state === "padded" ? "padded" : mask.own(row, i) === false ? "user" : mask.allows(row, i) && !out(row, i) ? "open" : "model";
     return [{ key: i, token: shown(key.token), state, score: score(row, i), exp: 0, weight: state === "open" ? weight(row, i) : 0, on: false }];
   });
 }

@@ -4,6 +4,7 @@
 import { h, set } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import * as read from "../reads.mjs";
+import { outside } from "../read/windows.mjs";
 import { shown } from "../words.mjs";
 import { product, vectorAt } from "./arithmetic.mjs";
 import { MOST, pack } from "./bench.mjs";
@@ -34,11 +35,11 @@ export function readAsBench(world, view) {
   if (!at) return null;
   const { row } = read.focus(world), rows = read.rows(world, at.info.key).filter((r) => r.state !== "unknown"), request = read.request(world);
   if (row < 0 || !rows.length || rows.length > MOST.rows) return null;
-  const scores = read.readCells(world, view, 1), mask = read.visibility(at.info, at.layer, rows);
+  const scores = read.readCells(world, view, 1), out = outside(world, at.info, at.layer, read.readCells(world, view)), mask = read.visibility(at.info, at.layer, rows);
   const of = (/** @type {number} */ n, /** @type {number} */ r) => vectorAt(world.values(view, n)[0], request, at.head, r).map(rounded);
   const V = rows.map((_, j) => of(2, j)), q = of(4, row), K = rows.map((_, j) => of(5, j));
   const typed = rows.map((_, j) => rounded(scores(row, j)));
-  const hidden = rows.map((r, j) => r.state === "padded" || !mask.allows(row, j));
+  const hidden = rows.map((r, j) => r.state === "padded" || !mask.allows(row, j) || out(row, j));
   const good = (/** @type {number[]} */ l) => l.length > 0 && l.length <= MOST.width && l.every(Number.isFinite);
   if (!V.every((v) => good(v) && v.length === V[0].length) || hidden.every(Boolean)) return null;
   const open = hidden.indexOf(false), known = good(q) && K.every((k) => good(k) && k.length === q.length);

@@ -5,6 +5,7 @@ import { cellText } from "../canvas.mjs";
 import { h } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import * as read from "../reads.mjs";
+import { outside } from "../read/windows.mjs";
 import { figure, percent, rowWords, shown } from "../words.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("../canvas.mjs").CellState} CellState */
@@ -38,9 +39,9 @@ export function numbered(names, from, count) {
  * A stroke that is being painted is shown as if it were done.
  * @param {any} info a relation @param {number} layer @param {read.Row[]} queries @param {read.Row[]} keys
  * @param {(row: number, key: number) => number} value @param {{cells: Map<string, any>, visible: boolean | null} | null} [stroke] @param {boolean} [ahead] show the mask of later rows too
- * @param {boolean} [whole] all of it was computed at once, so that what is no number is none
+ * @param {boolean} [whole] all of it was computed at once, so that what is no number is none @param {(row: number, key: number) => boolean} [out] of a window of the architecture's own
  * @returns {(row: number, key: number) => CellState} */
-export function cellState(info, layer, queries, keys, value, stroke = null, ahead = false, whole = false) {
+export function cellState(info, layer, queries, keys, value, stroke = null, ahead = false, whole = false, out = () => false) {
   const mask = read.visibility(info, layer, keys);
   const there = (/** @type {read.Row[]} */ list) => Uint8Array.from(list, (r) => (r.state === "padded" ? 2 : read.known(r) ? 1 : 0));
   const [asks, asked] = [there(queries), there(keys)];
@@ -56,6 +57,7 @@ export function cellState(info, layer, queries, keys, value, stroke = null, ahea
       return mask.future(row, key) ? "model" : "off";
     }
     if (!both) return "later";
+    if (out(row, key)) return "off";
     const v = value(row, key);
     return v === v || whole ? "ok" : "later";
   };
@@ -136,7 +138,7 @@ export function fillTable(element, world, number) {
   const at = read.relation(world);
   if (!at) return;
   const [queries, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
-  const state = cellState(at.info, at.layer, queries, keys, number.weight);
+  const state = cellState(at.info, at.layer, queries, keys, number.weight, null, false, false, outside(world, at.info, at.layer, number.weight));
   const { row } = read.focus(world);
   const rows = queries.map((_, i) => i).filter((i) => (queries.length <= WHOLE && keys.length <= WHOLE ? true : i === row));
   const words = stateWords();
@@ -153,7 +155,7 @@ export function mapTable(world, number) {
   const at = read.relation(world);
   if (!at) return { columns, rows: [] };
   const [queries, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
-  const state = cellState(at.info, at.layer, queries, keys, number.weight, null, true);
+  const state = cellState(at.info, at.layer, queries, keys, number.weight, null, true, false, outside(world, at.info, at.layer, number.weight));
   const words = stateWords();
   const finite = (/** @type {number} */ v) => (Number.isNaN(v) ? null : v);
   return { columns, rows: queries.flatMap((q, r) => keys.map((k, c) => [r, q.token, c, k.token, finite(number.weight(r, c)), finite(number.score(r, c)), words[state(r, c)]])) };

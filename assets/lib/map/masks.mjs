@@ -3,6 +3,7 @@
 
 import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
+import { windowed } from "../read/windows.mjs";
 import { area, border, count, paint, programs, sameMasks, withMask } from "./visibility.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("./visibility.mjs").Mask} Mask @typedef {{query: number, key: number}} Spot */
@@ -35,7 +36,7 @@ export function maskSummary(world) {
   const pads = padded ? `, ${counted(padded, "{0} padded key", "{0} padded keys")}` : "";
   const all = (rows * real).toLocaleString("en"), open = known.open.toLocaleString("en");
   const own = mask.own ? `; ${msg`this layer alone`}` : "";
-  if (mask.program !== "sliding") return msg`${maskName(mask)}: ${open} of ${all} cells open` + mine + pads + own;
+  if (mask.program !== "sliding") return msg`${maskName(mask)}: ${open} of ${all} cells open` + (windowed(world, at.info, at.layer) ? `; ${msg`a window leaves fewer`}` : "") + mine + pads + own;
   const bound = bounds(mask, real).toLocaleString("en"), reach = mask.parameter * (mask.every ?? 1);
   return msg`${maskName(mask)}: ${open} cells, bound ${bound}` + `; ${msg`a layer reaches ${reach} rows`}` + mine + pads + `; ${msg`${all} in all`}` + own;
 }

@@ -10,6 +10,7 @@ import { msg } from "../language.mjs";
 import { cellFigure, cellState, edited, extent, numbered } from "./maps.mjs";
 import { follow, ground, moveTo, pan, seen } from "../draw/pan.mjs";
 import * as read from "../reads.mjs";
+import { outside } from "../read/windows.mjs";
 import { Prefix } from "./prefix.mjs";
 import { picture } from "../draw/thumbs.mjs";
 import { requestName, shown } from "../words.mjs";
@@ -94,7 +95,7 @@ export class Pane {
     const { world } = this;
     const value = mask ? () => 1 : number.shown;
     const whole = read.phase(world) === "train" && !mask && !Number.isNaN(number.weight(0, 0));
-    return { value, state: cellState(info, layer, read.rows(world, info.query), read.rows(world, info.key), value, this.stroke, mask || world.look.editing, whole) };
+    return { value, state: cellState(info, layer, read.rows(world, info.query), read.rows(world, info.key), value, this.stroke, mask || world.look.editing, whole, outside(world, info, layer, number.weight)) };
   }
 
   /** Where nothing is locked, the newest row's largest read is marked. @param {(row: number, key: number) => number} weight */

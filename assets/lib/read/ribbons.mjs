@@ -3,6 +3,7 @@
 
 import { cellFigure } from "../map/maps.mjs";
 import * as read from "../reads.mjs";
+import { outside } from "./windows.mjs";
 import { figure, shown } from "../words.mjs";
 
 /** @typedef {import("../types").World} World */
@@ -46,10 +47,10 @@ export function keyReads(world, weight, row, amount = weight) {
   const at = read.relation(world);
   if (!at) return [];
   const mask = read.visibility(at.info, at.layer, read.rows(world, at.info.key));
-  const asker = read.rows(world, at.info.query)[row];
+  const [asker, out] = [read.rows(world, at.info.query)[row], outside(world, at.info, at.layer, weight)];
   const broken = !!asker && read.known(asker) && brokenReads(world);
   return read.rows(world, at.info.key).map((key, i) => {
-    const state = !read.known(key) ? (key.state === "padded" ? "padded" : "unknown") : mask.own(row, i) === false ? "user" : !mask.allows(row, i) ? "model" : "open";
+    const state = !read.known(key) ? (key.state === "padded" ? "padded" : "unknown") : mask.own(row, i) === false ? "user" : !mask.allows(row, i) || out(row, i) ? "model" : "open";
     const share = state === "open" ? weight(row, i) : 0;
     return { key: i, state: state === "open" && broken && Number.isNaN(share) ? "nan" : state, weight: share, amount: state === "open" ? amount(row, i) : 0 };
   });

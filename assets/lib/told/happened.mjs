@@ -102,7 +102,7 @@ function readPart(world, weight) {
   const word = (/** @type {number} */ key) => [placed ? part(msg`place ${keys[key].token}`, "k") : bare(keys[key].token, key) ? part(msg`row ${key}`, "k") : token(keys[key].token, "k"), ...(own && key === row ? [part(msg`, itself`)] : [])];
   const owner = at.info.query === "s" ? msg`source row ${row}` : msg`target row ${row}`;
   const who = at.info.query === "r" ? [token(asker.token, "q")] : told(bare(asker.token, row) ? parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner}` : parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner} ${token(asker.token, "q")}`);
-  if (locked !== null) return lockedPart(who, all[locked], word, all[locked]?.state === "model" ? beyond(world, row, locked) : []);
+  if (locked !== null) return lockedPart(who, all[locked], word, all[locked]?.state === "model" ? hiddenBy(world, weight, row, locked) : []);
   const drawn = location(world) ? drawnPlace(world, "sentence", row) : null;
   if (drawn !== null && all[drawn]) return drawnPart(who, all[drawn], word(drawn), placeSet(world, row) !== null);
   if (all.some((r) => r.state === "nan")) return told(parts`${who} reads ${part(msg`numbers that are none`, "d")}`);
@@ -143,6 +143,13 @@ function beyond(world, row, key) {
   const all = counted(layers.length, "{0} layer of this pattern reaches only rows", "{0} layers of this pattern reach only rows");
   if (first >= 0) return told(parts`a way there takes ${part(counted(first + 1, "{0} layer", "{0} layers"), "v")} of this pattern`);
   return told([`${all} `, part(`${Math.min(...layers[layers.length - 1])}–${Math.max(...layers[layers.length - 1])}`, "v")]);
+}
+
+/** Why a cell that its mask opens is not read, or how far its pattern reaches. @param {World} world @param {Cells} weight @param {number} row @param {number} key @returns {Part[]} */
+function hiddenBy(world, weight, row, key) {
+  const at = read.relation(world);
+  const open = at && read.visibility(at.info, at.layer, read.rows(world, at.info.key)).allows(row, key);
+  return open ? told(parts`it lies outside the window`) : beyond(world, row, key);
 }
 
 /** @param {Part[]} who @param {import("../read/ribbons.mjs").KeyRead | undefined} r @param {(key: number) => Part[]} word @param {Part[]} why it is hidden by its pattern @returns {Part[]} */
