@@ -12,6 +12,7 @@ import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
 import { look, looks, place, shares } from "../lib/picture/looking.mjs";
 import { grid, isLookedAt, picture } from "../lib/picture/source.mjs";
 import * as read from "../lib/reads.mjs";
+import { windowed } from "../lib/read/windows.mjs";
 import { figure, requestName } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/training/batches.mjs").Line} Line */
@@ -36,7 +37,10 @@ export default {
   title: "The batch",
   slot: "read",
   phases: ["train"],
-  wants: (world) => (isLookedAt(world) ? looks(world) : []),
+  wants(world) {
+    const at = read.relation(world);
+    return isLookedAt(world) ? looks(world) : at && windowed(world, at.info, at.layer) ? read.readSelectors(world).slice(0, 1) : [];
+  },
 
   mount(element) {
     const p = pan({ role: "img", "aria-label": msg`The batch` }, "batch-pan");

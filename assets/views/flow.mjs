@@ -2,6 +2,7 @@
 /** Gradient flow: how much the prediction of every row moves with the vector of every row that was read; one map for any architecture. */
 
 import { cellMap } from "../lib/canvas.mjs";
+import { objective, writes } from "../lib/answers.mjs";
 import { h, hide, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { measureWhenIdle } from "../lib/run/measuring.mjs";
@@ -29,13 +30,25 @@ export function source(row) {
   return { at, share: sum > 0 ? row[at] / sum : NaN };
 }
 
+/** Names of the rows that predict: of a class its own alone, of frames their numbers. @param {World} world @param {number} count */
+function answering(world, count) {
+  if (objective(world) === "class") return [msg`Class`];
+  if (objective(world) === "ctc") return Array.from({ length: count }, (_, i) => String(i));
+  return read.rows(world, writes(world) ? "t" : "s").map((r) => r.token);
+}
+
+/** Where most of what moves the last prediction comes from. @param {World} world @param {string} share @param {number} row @param {string} token */
+function origin(world, share, row, token) {
+  if (writes(world)) return msg`Of what moves the newest prediction, ${share} comes from row ${row} ${token}.`;
+  return objective(world) === "class" ? msg`Of what moves the class, ${share} comes from row ${row} ${token}.` : msg`Of what moves the last row’s answer, ${share} comes from row ${row} ${token}.`;
+}
+
 /** @type {import("../lib/types").View} */
 export default {
   id: "flow",
   title: "Gradient flow",
   slot: "checks",
   phases: ["prefill", "decode"],
-  applies: (world) => world.opened?.task?.objective === "next_token",
   wants: () => [],
 
   mount(element) {
@@ -62,10 +75,10 @@ export default {
     hide(bar.children[2], !doing.running);
     bar.children[2].value = doing.progress;
     hide(canvas, !found);
-    const rows = read.rows(world, "t"), columns = found ? read.rows(world, found.side) : [];
+    const rows = answering(world, found?.matrix.length ?? 0), columns = found ? read.rows(world, found.side) : [];
     const last = found ? source(found.matrix[found.matrix.length - 1]) : null;
-    const said = last && Number.isFinite(last.share) ? msg`Of what moves the newest prediction, ${percent(last.share)} comes from row ${last.at} ${shown(columns[last.at]?.token ?? "")}.` : "";
-    text(note, found ? `${said} ${msg`‖∂ log p / ∂ x‖ of each row’s next token by each row’s vector.`}` : msg`For any architecture: what reads, states and residual paths let through together.`);
+    const said = last && Number.isFinite(last.share) ? origin(world, percent(last.share), last.at, shown(columns[last.at]?.token ?? "")) : "";
+    text(note, found ? `${said} ${writes(world) ? msg`‖∂ log p / ∂ x‖ of each row’s next token by each row’s vector.` : msg`‖∂ log p / ∂ x‖ of the likeliest answer by each row’s vector.`}` : msg`For any architecture: what reads, states and residual paths let through together.`);
     if (!found) return;
     const most = Math.max(1e-12, ...found.matrix.flat());
     const cell = Math.max(9, Math.min(26, 250 / Math.max(1, found.matrix.length)));
@@ -74,7 +87,7 @@ export default {
     return () => details.open && cellMap(canvas, {
       rows: found.matrix.length, columns: found.matrix[0]?.length ?? 0, value: (r, c) => found.matrix[r][c], scale: { max: most }, left: 78, top: 62, gap: 1, maxCell: cell, values: false,
       state: (r, c) => (found.side === "t" && c > found.first + r && found.matrix[r][c] === 0 ? "later" : "ok"),
-      rowLabels: found.matrix.map((/** @type {any} */ _, /** @type {number} */ i) => shown(rows[found.first + i]?.token ?? "")), columnLabels: columns.slice(0, found.matrix[0]?.length ?? 0).map((r) => shown(r.token)), roles: ["q", found.side === "s" ? "k" : "q"], format: (x) => figure(x, 2),
+      rowLabels: found.matrix.map((/** @type {any} */ _, /** @type {number} */ i) => shown(rows[found.first + i] ?? "")), columnLabels: columns.slice(0, found.matrix[0]?.length ?? 0).map((r) => shown(r.token)), roles: ["q", found.side === "s" ? "k" : "q"], format: (x) => figure(x, 2),
     });
   },
 

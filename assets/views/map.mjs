@@ -12,6 +12,7 @@ import { Pane } from "../lib/map/pane.mjs";
 import { treeShown } from "../lib/next/beams.mjs";
 import { timeShown } from "../lib/training/backwards.mjs";
 import * as read from "../lib/reads.mjs";
+import { windowed } from "../lib/read/windows.mjs";
 import { drawScale, largest, scalebar, scaleOf, weightScale } from "../lib/draw/scalebar.mjs";
 import { besideReads, inMapsPlace } from "../lib/states/tapes.mjs";
 import { relationName, requestName } from "../lib/words.mjs";
@@ -272,8 +273,8 @@ function drawSide(stage, world, context, mode, redraw) {
       redraw();
     };
   });
-  const mask = read.relation(world)?.info.masks[read.relation(world)?.layer ?? 0];
-  form(stage, "off", !!mask && (!["full", "causal", "prefix", "source_target"].includes(mask.program) || mask.every > 1));
+  const at = read.relation(world), mask = at?.info.masks[at.layer];
+  form(stage, "off", !!mask && (windowed(world, at.info, at.layer) || !["full", "causal", "prefix", "source_target"].includes(mask.program) || mask.every > 1));
   form(stage, "set", !!edited(world));
   hide(stage.part("minis"), mode !== "plain");
   hide(stage.part("hops"), read.relation(world)?.info.query !== "r");

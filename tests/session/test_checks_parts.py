@@ -127,3 +127,15 @@ def test_rotated_scores_depend_on_the_offset_alone(scaling: str) -> None:
 def test_offsets_are_not_measured_where_nothing_turns() -> None:
     said = of(do(engine(), Analyse(name="offset_only")), Analysis)[-1].result
     assert said is not None and said["by_move"] == []
+
+
+def test_what_lies_outside_a_window_of_the_architecture_counts_as_hidden() -> None:
+    """The first row of local-m reads source rows 0 and 1 of 5 where D is 1."""
+    made = opened(
+        "luong",
+        config={"alignment": "local_m", "D": 1, "width": 8},
+        requests=[{"source": ["the", "black", "cat", "sleeps", "."]}],
+    )
+    do(made, Step())
+    found = check(made, "hidden_zero")
+    assert found is not None and (found.status, found.figure) == ("pass", "3 of 3")

@@ -15,6 +15,7 @@ from models.catalogue import architectures
 
 CPU = torch.device("cpu")
 WRITING = sorted(n for n, s in architectures().items() if "decode" in s.phases)
+ANSWERING = sorted(architectures().keys() - set(WRITING))
 
 
 def stepped(name: str, steps: int = 2) -> Engine:
@@ -51,6 +52,16 @@ def test_a_summary_lets_every_source_word_through_and_a_window_only_its_own() ->
     list(engine.run(Open(scenario=scenario.model_dump(mode="json"))))
     matrix = asked(engine, "gradient_flow")["norms"]["t"]
     assert all((x > 0) == (i - 1 <= j <= i) for i, row in enumerate(matrix) for j, x in enumerate(row))
+
+
+@pytest.mark.parametrize("name", ANSWERING)
+def test_where_nothing_is_written_it_is_of_the_answers(name: str) -> None:
+    engine = stepped(name, 1)
+    flow, reach = asked(engine, "gradient_flow"), asked(engine, "choice_reach")
+    matrix = flow["norms"]["s"]
+    assert len(flow["following"]) == len(matrix) and len(matrix[0]) == len(reach["rows"]["s"])
+    row = flow["first"] + next(i for i, row in enumerate(matrix) if row == pytest.approx(reach["rows"]["s"], rel=1e-4, abs=1e-12))
+    assert flow["following"][row - flow["first"]] == reach["token"]
 
 
 def test_in_training_it_says_where_it_is_measured() -> None:

@@ -1,8 +1,9 @@
 """Gradient flow: for every row that predicts, how much its prediction moves with the vector of every row that was read.
 
-norm of d log p(the next token) / d x_j, for the token that follows each row (for the newest row, the likeliest). One matrix for
-any architecture, by autograd on the running model: what a read, a state, a convolution or a residual path lets through, all
-together (000 0x03B, 0x06C). `choice_reach` is one row of it.
+norm of d log p(the next token) / d x_j, for the token that follows each row (for the newest row, the likeliest); where nothing is
+written, of the likeliest answer: of each row or frame, or the one class. One matrix for any architecture, by autograd on the
+running model: what a read, a state, a convolution or a residual path lets through, all together (000 0x03B, 0x06C).
+`choice_reach` is one row of it.
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ MOST = 64  # rows that predict; a further one costs a further backward pass
 def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
     """norms: by owner of the rows that were read, `[rows that predict][rows]`; first: the number of the first that predicts."""
     scenario = run.place.scenario
-    if run.place.phase == "train" or given.task_of(scenario).objective != "next_token":
-        allowed = "prefill or decode of a model that writes"
+    if run.place.phase == "train":
+        allowed = "prefill or decode"
         raise Refused.one("phase", run.place.phase, allowed, f"Gradient flow is measured in {allowed}.")
     model, target, source = one_request(run, arguments, NAME)
     request, found = arguments.get("request", 0), dict[str, torch.Tensor]()
     with torch.enable_grad():
         heard = Entering(listening(model, scenario, [0], None), found)
         out, _ = model(given.inputs(scenario, target, source, [0], [request]), model.initial_state(1), heard)  # type: ignore[operator]
-        log_p = torch.log_softmax(out.values[0], -1)
-        n = log_p.shape[0]
-        following = [*target.values[0, 1:].tolist(), int(log_p[-1].argmax())]
+        log_p = torch.log_softmax(out.values[0], -1).reshape(-1, out.values.shape[-1])  # a class has no rows: it is one
+        n, likeliest = len(log_p), log_p.argmax(-1).tolist()
+        following = [*target.values[0, 1:].tolist(), likeliest[-1]] if given.writes(scenario) else likeliest
         first, owners = max(0, n - MOST), sorted(found)
         norms: dict[str, list[list[float]]] = {owner: [] for owner in owners}
         for row in range(first, n):

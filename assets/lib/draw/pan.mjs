@@ -28,10 +28,12 @@ export function pan(attributes, className = "") {
   return made;
 }
 
-/** Make the ground as large as its content; 0: as large as what is seen.
+/** Make the ground as large as its content; 0: as large as what is seen, so that nothing is scrolled.
  * @param {Pan} p @param {number} width @param {number} [height] */
 export function ground(p, width, height = 0) {
   [p.width, p.height] = [Math.ceil(width), Math.ceil(height)];
+  if (!p.width) p.left = 0;
+  if (!p.height) p.top = 0;
   pixels(p.space.style, "minWidth", p.width);
   pixels(p.space.style, "minHeight", p.height);
 }

@@ -230,8 +230,8 @@ export function summary(world) {
 
 /** @returns {Record<string, string>} */
 const madeOf = () => ({
-  final: msg`the last state`, projected: msg`tanh of the last state`, hidden_cell: msg`the last h and c`, endpoints: msg`both ends`, mean: msg`the mean state`,
-  max: msg`the largest of each unit`, pooled: msg`a weighted mean`,
+  final: msg`the last state`, projected: msg`last state, tanh`, hidden_cell: msg`the last h and c`, endpoints: msg`both ends`, mean: msg`the mean state`,
+  max: msg`largest per unit`, pooled: msg`a weighted mean`,
 });
 
 /** What the page looks at when one number of a tape is locked: its row and unit, and in the inspector the tape at that row.

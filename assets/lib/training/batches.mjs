@@ -6,6 +6,7 @@ import * as draw from "../canvas.mjs";
 import { small } from "./curves.mjs";
 import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
+import { outside } from "../read/windows.mjs";
 import { figure, number, shown } from "../words.mjs";
 
 /** @typedef {import("../types").World} World */
@@ -20,6 +21,7 @@ export function lines(world) {
   const at = ownRead(world);
   const keys = at ? read.rows(world, at.info.key) : [];
   const mask = at ? read.visibility(at.info, at.layer, keys) : null;
+  const out = at ? outside(world, at.info, at.layer, read.readCells(world, "batch")) : () => false;
   const valid = keys.map(read.known);
   const total = valid.filter(Boolean).length;
   const all = read.trainRows(world);
@@ -28,7 +30,7 @@ export function lines(world) {
   return all.map((row, t) => ({
     input: whole ? whatIsGiven(given) : shown(row.input), became: objective(world) === "masked" ? row.became : null, whole, label: whole ? row.label : shown(row.label), valid: row.key_valid, counts: row.counts, loss: row.loss === null ? null : number(row.loss),
     gold: row.gold == null ? null : shown(row.gold), gradient: row.gradient === null ? null : number(row.gradient), keys: total,
-    open: mask ? keys.reduce((n, _, k) => n + (valid[k] && mask.allows(t, k) ? 1 : 0), 0) : 0,
+    open: mask ? keys.reduce((n, _, k) => n + (valid[k] && mask.allows(t, k) && !out(t, k) ? 1 : 0), 0) : 0,
     leak: !!mask && !!at && at.info.key === "t" && writes(world) && row.counts && t + 1 < keys.length && valid[t + 1] && mask.allows(t, t + 1),
   }));
 }
