@@ -138,4 +138,4 @@ def test_what_lies_outside_a_window_of_the_architecture_counts_as_hidden() -> No
     )
     do(made, Step())
     found = check(made, "hidden_zero")
-    assert found is not None and (found.status, found.figure) == ("pass", "3 of 3")
+    assert found is not None and (found.status, found.measured) == ("pass", "3 of 3")
