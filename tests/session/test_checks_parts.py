@@ -131,11 +131,8 @@ def test_offsets_are_not_measured_where_nothing_turns() -> None:
 
 def test_what_lies_outside_a_window_of_the_architecture_counts_as_hidden() -> None:
     """The first row of local-m reads source rows 0 and 1 of 5 where D is 1."""
-    made = opened(
-        "luong",
-        config={"alignment": "local_m", "D": 1, "width": 8},
-        requests=[{"source": ["the", "black", "cat", "sleeps", "."]}],
-    )
+    source = ["the", "black", "cat", "sleeps", "."]
+    made = opened("luong", phase="prefill", config={"alignment": "local_m", "D": 1, "width": 8}, requests=[{"source": source}])
     do(made, Step())
     found = check(made, "hidden_zero")
     assert found is not None and (found.status, found.measured) == ("pass", "3 of 3")
