@@ -1,5 +1,5 @@
 # make run: start Lookback    make test: everything    make check: the quick part    make format: tidy the code    make bench: measure
-# make checkpoints: train all shipped weights again, about half an hour
+# make checkpoints: train all shipped weights again, some 50 minutes of one processor
 # Settings: HOST, PORT, PYTHON (the interpreter), EXTRA_INDEX (a further package index, for a CPU or another CUDA build of torch).
 HOST ?= 127.0.0.1
 PORT ?= 8050
