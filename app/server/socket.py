@@ -116,8 +116,10 @@ async def _converse(websocket: WebSocket, session: Session, connection: Connecti
 
 
 async def _send(websocket: WebSocket, connection: Connection) -> None:
-    while (frame := await connection.outbox.next()) is not None:
-        await websocket.send_bytes(frame)
+    """Until the outbox is closed, or the connection: by the page, or (RuntimeError) by the protocol, if a message is too long."""
+    with suppress(WebSocketDisconnect, RuntimeError):
+        while (frame := await connection.outbox.next()) is not None:
+            await websocket.send_bytes(frame)
 
 
 async def _read(websocket: WebSocket, session: Session, connection: Connection) -> None:
@@ -131,6 +133,7 @@ async def _read(websocket: WebSocket, session: Session, connection: Connection) 
         if len(text) > LARGEST_MESSAGE:
             raise Closed(1009, f"a message of {len(text)} characters was given; allowed: at most {LARGEST_MESSAGE} bytes")
         _take(session, connection, text)
+        await asyncio.sleep(0)  # messages that came together are there at once, and others have their turn between them
 
 
 def _take(session: Session, connection: Connection, text: str) -> None:

@@ -13,18 +13,45 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from app.server.socket import _read
 from app.session import outbox
 from app.session.events import Moved, Playing, Pong, Reply, Values, Viewed, Welcome
 from tests.server.serving import Page, closing, page, served
 from tests.server.test_messages import BAD
 from tests.server.test_wire import WORDS
-from tests.session.pages import known
+from tests.session.pages import known, session
 
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     with served(tmp_path_factory.mktemp("data"), LOOKBACK_SESSIONS="40") as found:
         yield found
+
+
+class Burst:
+    """A websocket whose messages are all there already, so that to receive one never waits."""
+
+    def __init__(self, *texts: str) -> None:
+        self.left = list(texts)
+
+    async def receive(self) -> dict[str, str]:
+        return {"type": "websocket.receive", "text": self.left.pop()} if self.left else {"type": "websocket.disconnect"}
+
+
+async def test_messages_that_came_together_leave_others_their_turn() -> None:
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with session() as (made, one):
+        task = asyncio.create_task(other())
+        await _read(Burst(*['{"ping": 1}'] * 50), made, one.connection)  # type: ignore[arg-type]
+        task.cancel()
+    assert turns >= 50
 
 
 # --- coming in
