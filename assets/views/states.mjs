@@ -235,11 +235,11 @@ function unlock(world, context) {
 /** @param {Stage} stage */
 function picture(stage) {
   const { pan: p, strips: s, world } = stage;
-  const [g, width, height, scrolled] = seen(p);
-  if (!s) return;
+  if (!s) return void seen(p);
   const row = s.locked?.row ?? s.row;
   follow(p, "row", `${world.moved?.at} ${row} ${s.columns.length} ${s.geo.slot}`, s.geo.long && row >= 0 ? { left: s.geo.x(row - 1) - s.geo.left, right: s.geo.x(row) + 2.4 * s.geo.slot } : null);
-  paint(g, s, width, height, scrolled === p.left ? p.left : scrolled);
+  const [g, width, height, scrolled] = seen(p);
+  paint(g, s, width, height, scrolled);
 }
 
 /** Pointer and keys. @param {Stage} stage */
