@@ -20,8 +20,14 @@ test("what was measured belongs to a batch and a sequence", () => {
   const found = ways(w);
   assert.deepEqual([found.tokens, found.row], [["<bos>", "le", "chat"], 2]);
   assert.equal(ways({ ...w, moved: { ...w.moved, at: 4 } }), null);
+  const of = (more) => ways({ ...w, analysis: { gradient_through_time: { result: { ...result, ...more } } } });
+  assert.equal(of({ request: 1 }), null);
+  assert.equal(of({ losses: [1, 2, 3, 4] }), null, "of a longer sequence");
   assert.match(said(found, found.loops[0], standOf(4, 3)), /row 1 le: 50% of the signal from <eos> is left after 1 link\./);
   assert.match(said(found, found.loops[0], standOf(3, 3)), /the loss of <eos> enters here/);
+  assert.match(said(found, found.loops[0], standOf(1, 3)), /row 1 le makes state 1 from state 0/);
+  assert.match(said(found, { ...loop, signals: [0.1, NaN, 0.4] }, standOf(4, 3)), /NaN of the signal/, "what is no number is not called nothing");
+  assert.match(said(found, { ...loop, signals: [0.1, 0, 0.4] }, standOf(4, 3)), /nothing of the signal arrives/);
   assert.match(said({ ...found, truncate: 1 }, { ...loop, signals: [0, 0, 0.4] }, standOf(5, 3)), /cut off/);
   assert.equal(timeShown(w), false, "this model carries no state");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { lanes } from "../../../assets/lib/deck/turns.mjs";
+import { lanes, turnName } from "../../../assets/lib/deck/turns.mjs";
 import { shelves } from "../../../assets/lib/states/kept.mjs";
 import { sentence } from "../../../assets/views/sentence.mjs";
 import { candidate, node, request, row, world } from "../views/world.mjs";
@@ -17,6 +17,11 @@ function changed() {
   w.moved = { ...w.moved, step: 3, requests: [A, B, C], kept: [{ path: "decoder.layer0.self.keys", axes: ["b", "h", "t'", "e"], shape: [2, 2, 4, 4], bytes: 256, grows: true, bytes_per_row: 64 }] };
   return w;
 }
+
+test("a turn is called by who comes and who goes", () => {
+  const names = [{ command: "join", label: "1" }, { command: "leave", label: "0" }].map((n) => turnName(node(5, 4, "decode", 3, n)));
+  assert.deepEqual(names, ["B joins", "A leaves"]);
+});
 
 test("a lane places each request on its own row and its own steps", () => {
   const { steps, lanes: found } = lanes(changed());

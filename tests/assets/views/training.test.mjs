@@ -133,6 +133,7 @@ test("a long map in bins keeps the largest size with its sign, and what is not f
 test("three masks of a training row are three things", () => {
   const all = lines(training({}, { request: 1, relation: "target_self", layer: 0 }));
   assert.deepEqual(all.map((l) => [l.open, l.valid, l.counts]), [[1, true, true], [2, true, true], [2, false, false]]);
+  assert.deepEqual(lines(training({}, { request: 1, relation: "source_self", layer: 0 })).map((l) => l.open), [1, 2, 2], "where source rows are looked at, what target rows may read of each other");
   assert.ok(all.every((l) => !l.leak));
   const open = training({}, { relation: "target_self", layer: 0 });
   open.opened.relations[1].masks[0] = { program: "full", parameter: 0, cells: [], own: false };
