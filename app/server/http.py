@@ -62,6 +62,10 @@ class ReadRequest(BaseModel):
     scores: Annotated[_Scores | None, Field(description="[S], when they are supplied")] = None
     score: Annotated[Literal["dot", "scaled_dot", "supplied"], Field(description="q.k, q.k / sqrt(d_k), or `scores`")]
     visible: Annotated[_Visible | None, Field(description="[S]; null: all rows")] = None
+    mask: Annotated[
+        Literal["additive", "multiply", "renormalise"],
+        Field(description="how `visible` enters: -inf before the softmax, or 0 after it, left so or divided by what is left"),
+    ] = "additive"
 
 
 @dataclass
@@ -201,7 +205,7 @@ def _read_text(data: Any) -> str:
         raise Unacceptable(422, problem("body", data, "an object with keys, values, query, scores, score and visible"))
     try:
         given = ReadRequest.model_validate(data)
-        found = read(given.keys, given.values, given.query, given.scores, given.score, given.visible)
+        found = read(given.keys, given.values, given.query, given.scores, given.score, given.visible, given.mask)
     except ValidationError as error:
         raise Unacceptable(422, *refused(error).problems[:MOST_ERRORS]) from None
     except ReadError as error:

@@ -63,6 +63,13 @@ def left_behind(before: Scenario, after: Scenario, given: dict[str, Any], moment
     return f"Not carried over to this architecture: {', '.join(gone)}." if gone else ""
 
 
+def untrained(was: dict[str, Any], now: dict[str, Any], after: Scenario, given: dict[str, Any]) -> str:
+    """Weights as they were loaded, before a change and after it: what to say where nobody asked for random ones, else ""."""
+    if was.get("kind") != "trained" or now.get("kind") == "trained" or given.keys() & {"weights", "architecture", "task"}:
+        return ""
+    return f"No trained weights fit this variant: it runs on random ones, drawn from seed {after.seed}."
+
+
 def _lost(before: Scenario, after: Scenario, field: str) -> bool:
     old, new = getattr(before, field), getattr(after, field)
     if field == "requests":

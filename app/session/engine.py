@@ -47,7 +47,7 @@ from app.session.probe import probe
 from app.session.reading import within_limit
 from app.session.scenario import Scenario, parse
 from app.session.standing import stand
-from app.session.taking_back import Earlier, undone
+from app.session.taking_back import Earlier, Later, made_again, taken_back, undone
 from app.session.timeline import Place, Timeline
 from models import Phase
 from models.parts.visibility import NoVisibleKey
@@ -64,10 +64,15 @@ class Engine(Batching):
     def __init__(self, device: torch.device) -> None:
         super().__init__(device)
         self.earlier: list[Earlier] = []  # what a change of the model left behind, for Undo
+        self.later: list[Later] = []  # changes of the model that Undo took back, for Redo
 
     @property
     def left(self) -> int:
         return len(self.earlier)
+
+    @property
+    def again(self) -> int:
+        return len(self.later)
 
     # ---- one command
 
@@ -176,7 +181,17 @@ class Engine(Batching):
             message = "The phase is entered, not changed: send enter."
             raise Refused.one("fields.phase", command.fields["phase"], "the command enter", message)
         command = command.model_copy(update={"fields": interventions.named_donors(command.fields, self.timeline)})
-        yield from self._apply(command, carried.changed(self.scenario, command.fields), watch)
+        scenario = carried.changed(self.scenario, command.fields)
+        yield from self._remembering([], self._apply(command, scenario, watch))
+
+    def _remembering(self, later: list[Later], applied: Iterator[Event]) -> Iterator[Event]:
+        """What Redo can bring back while a change is applied, and afterwards; a refused one leaves it as it was."""
+        before, self.later = self.later, later
+        try:
+            yield from applied
+        except (Refused, NoVisibleKey):
+            self.later = before
+            raise
 
     def _apply(self, command: Command, scenario: Scenario, watch: Sequence[Selector]) -> Iterator[Event]:
         before, place = self.scenario, self.timeline.here.place
@@ -214,11 +229,11 @@ class Engine(Batching):
         self.earlier = [*(e.without_run() for e in self.earlier), Earlier(before, run)]
         yield from self._joined(watch)
         yield from self.warnings()
-        said = "" if again is None else again.said
+        said, fields = "" if again is None else again.said, command.fields if isinstance(command, Change) else {}
         if isinstance(command, Change) and again is None:
-            said = carried.left_behind(before, scenario, command.fields, moments)
-        if said:
-            yield Notice("left_behind", said, {"kind": "undo"})
+            said = carried.left_behind(before, scenario, fields, moments)
+        for words in filter(None, (said, carried.untrained(run["loaded"], self.loaded, scenario, fields))):
+            yield Notice("left_behind", words, {"kind": "undo"})
 
     def _stand_in(self, run: dict[str, Any]) -> None:
         for name, value in run.items():
@@ -236,22 +251,22 @@ class Engine(Batching):
             raise Refused.one("kind", "undo", "a change to take back", message)
 
     def _redo(self, command: Redo, watch: Sequence[Selector]) -> Iterator[Event]:
-        """Make the change again that Undo took back last."""
-        _, again = undone([*self.timeline.path()][::-1])
-        if not again:
-            message = "There is no change to make again. A part, a model or weights that were taken back are chosen anew."
-            raise Refused.one("kind", "redo", "a change that was taken back", message)
-        yield from self._apply(command, again[-1].model_copy(update={"phase": self.scenario.phase}), watch)
+        """Make the change again that Undo took back last; a part or a model is exchanged where the run stands now."""
+        scenario, later = made_again([*self.timeline.path()][::-1], self.later)
+        if self.scenario.phase in given.phases_of(scenario):
+            scenario = scenario.model_copy(update={"phase": self.scenario.phase})
+        yield from self._remembering(later, self._apply(command, scenario, watch))
 
     def _return(self, watch: Sequence[Selector]) -> Iterator[Event]:
         """To the run that a change of the model left: as it stood where it is still in memory, else from its start."""
-        left = self.earlier[-1]
+        left, path = self.earlier[-1], [*self.timeline.path()][::-1]
         if left.run is None:
             self._place(left.scenario)
         else:
             self._stand_in(left.run)
             self.epoch += 1
         self.earlier.pop()
+        self.later += taken_back(path, [*self.timeline.path()][::-1])
         yield from self._joined(watch)
 
     def follow(self, before: Engine) -> None:
@@ -259,9 +274,9 @@ class Engine(Batching):
         left = Earlier(before.scenario, {name: getattr(before, name) for name in RUN})
         self.earlier = [*(e.without_run() for e in before.earlier), left]
 
-    def leave(self, scenarios: Iterable[Scenario]) -> None:
-        """Remember runs that were left before (after a restore): only their scenarios are known."""
-        self.earlier = [Earlier(s, None) for s in scenarios]
+    def leave(self, scenarios: Iterable[Scenario], later: Iterable[Later] = ()) -> None:
+        """Remember runs that were left before (after a restore): only their scenarios are known. later: for Redo."""
+        self.earlier, self.later = [Earlier(s, None) for s in scenarios], [*later]
 
     # ---- on demand
 

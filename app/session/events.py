@@ -94,6 +94,7 @@ class Opened:
     gold: tuple[Gold | None, ...] = ()
     left: int = 0  # runs that Undo leads back to, once no change of this one is left to take back
     task: dict[str, Any] = field(default_factory=dict)  # objective, phases, features or None, opening, rows (of further owners)
+    again: int = 0  # changes of the model that were taken back, which Redo makes again
 
 
 @dataclass(frozen=True)

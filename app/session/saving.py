@@ -15,6 +15,7 @@ from app.session.lineage import BUILD, Learner, Snapshot
 from app.session.probe import probe
 from app.session.scenario import Request, Scenario
 from app.session.standing import parameters_before, way
+from app.session.taking_back import Later
 from app.session.timeline import Moment, Place, Timeline, Turn, Written
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def save(engine: Engine) -> bytes:
         "at": engine.timeline.at,
         "snapshot": at,
         "earlier": [e.scenario.model_dump(mode="json") for e in engine.earlier],
+        "later": [[a.scenario.model_dump(mode="json"), a.redos] for a in engine.later],
         **_tree(engine.timeline),
     }
     text = json.dumps(head, separators=(",", ":")).encode()
@@ -67,7 +69,8 @@ def restore(engine: Engine, data: bytes) -> Engine:
     model, engine.loaded = weights.build(scenario, engine.device)
     engine.learner = Learner(model)
     engine.schema, engine.heads, engine.widths = probe(model, scenario, engine.device)
-    engine.leave(Scenario.model_validate_json(json.dumps(s)) for s in head["earlier"])
+    later = [Later(Scenario.model_validate_json(json.dumps(s)), redos) for s, redos in head.get("later", ())]
+    engine.leave((Scenario.model_validate_json(json.dumps(s)) for s in head["earlier"]), later)
     if packed:
         engine.snapshots.keep(head["snapshot"], Snapshot.unpack(packed).updates, packed)
     for _ in engine.stand_here():

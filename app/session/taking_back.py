@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from app.session.events import Refused
 from app.session.scenario import Scenario
 from app.session.timeline import Moment
 
@@ -20,6 +21,32 @@ class Earlier:
 
     def without_run(self) -> Earlier:
         return replace(self, run=None)
+
+
+@dataclass(frozen=True)
+class Later:
+    """What Redo brings back of a run that Undo left. redos: how many changes of the run that it came back to could be made again
+    then: they are older, and forgotten."""
+
+    scenario: Scenario
+    redos: int
+
+
+def taken_back(left: Sequence[Moment], path: Sequence[Moment]) -> list[Later]:
+    """left: the run that Undo left, path: the one that it led back to. First what made the one of the other, then what was taken
+    back in it before; the next one last."""
+    then = [Later(scenario, 0) for scenario in undone(left)[1]]
+    return [*then, Later(left[-1].place.scenario, len(undone(path)[1]))]
+
+
+def made_again(path: Sequence[Moment], later: list[Later]) -> tuple[Scenario, list[Later]]:
+    """The scenario that Redo brings, and what it leaves of `later`. Raises Refused."""
+    again = undone(path)[1]
+    if later and len(again) <= later[-1].redos:
+        return later[-1].scenario, later[:-1]
+    if again:
+        return again[-1], later
+    raise Refused.one("kind", "redo", "a change that was taken back", "There is no change to make again.")
 
 
 def undone(path: Sequence[Moment]) -> tuple[list[Scenario], list[Scenario]]:

@@ -56,6 +56,11 @@ class Told:
         return 0
 
     @property
+    def again(self) -> int:
+        """How many changes of the model were taken back and can be made again."""
+        return 0
+
+    @property
     def ended(self) -> bool:
         """Nothing further can be decided: every request has finished (decode), or the loss is no longer a number (train)."""
         here = self.timeline.here
@@ -74,7 +79,7 @@ class Told:
         seen = describing.relations(scenario, self.heads)
         gold = tuple(None if g is None else Gold(g.target, g.alignment) for g in given.gold(scenario))
         dumped, device, task_told = scenario.model_dump(mode="json"), str(self.device), describing.task(scenario)
-        return Opened(dumped, self.loaded, count, seen, words, device, {}, gold, self.left, task_told)
+        return Opened(dumped, self.loaded, count, seen, words, device, {}, gold, self.left, task_told, self.again)
 
     def describe(self) -> tuple[Event, ...]:
         """For somebody who joins: all that is not a recorded value."""

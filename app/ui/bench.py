@@ -91,7 +91,8 @@ def _deck() -> Component:
 
 
 def _read() -> Component:
-    return html.Section(html.P(id="bench-say", className="say", role="status"), className="bench-said")
+    enters = _choice("enters", say("Mask"), (("additive", "+ M"), ("multiply", "× M"), ("renormalise", "× M ÷ Σ")))
+    return html.Section([html.P(id="bench-say", className="say", role="status"), enters], className="bench-said")
 
 
 def _written_out() -> Component:
@@ -107,7 +108,7 @@ def _derived() -> Component:
     jacobian = [
         _head(
             [html.Span("∂", className="c-g"), say("weight"), " / ", html.Span("∂", className="c-g"), say("score")],
-            "wᵢ (δᵢⱼ − wⱼ)",
+            html.Span(id="bench-jrule"),
         ),
         html.Canvas(id="bench-jacobian", role="img", **{"aria-label": say("Derivative of each weight by each score")}),
         html.Div([html.Span(id="bench-low"), html.I(), html.Span(id="bench-high")], className="scale div"),
@@ -115,7 +116,7 @@ def _derived() -> Component:
     scores = [
         _head(
             [html.Span("∂", className="c-g"), say("loss"), " / ", html.Span("∂", className="c-g"), say("score")],
-            "wⱼ (g·vⱼ − g·z)",
+            html.Span(id="bench-srule"),
         ),
         html.Canvas(id="bench-scores", role="img", **{"aria-label": say("Derivative of the loss by each score")}),
         html.Div(
@@ -159,12 +160,12 @@ def _contract() -> list[Component]:
     ]
     name = [html.B("z", className="mono"), " ", html.Span(say("one read, by hand"), className="note")]
     rows = [part for name, value in contract for part in (html.Dt(name), html.Dd(value))]
-    return [html.H2(name, className="h"), html.Dl(rows, className="contract")]
+    return [html.H2(name, className="h"), html.Dl(rows, className="contract"), html.P(id="bench-came", className="note")]
 
 
 def _formula() -> Component:
     q, k, v = (html.Span(letter, className=f"c-{letter.lower()}") for letter in "qKV")
-    return html.Div(["z = softmax(", q, k, "ᵀ", html.Span(id="bench-scale"), " + M) ", v], className="formula mono")
+    return html.Div(["z = softmax(", q, k, "ᵀ", html.Span(id="bench-scale"), v], className="formula mono")
 
 
 def _spelled() -> list[Component]:

@@ -3,7 +3,7 @@
 
 import { cellMap, clip, css, fit, font, hatch, label, roundRect } from "../lib/canvas.mjs";
 import { figure } from "../lib/words.mjs";
-import { read } from "./read.mjs";
+import { late, read } from "./read.mjs";
 
 /** @typedef {import("./read.mjs").Bench} Bench @typedef {import("./read.mjs").Read} Read */
 
@@ -13,7 +13,7 @@ const short = (/** @type {number} */ x) => figure(x, 2).replace(/^(−?)0\./, "$
 export function drawJacobian(canvas, b, J, row) {
   const max = Math.max(1e-12, ...J.flat().map(Math.abs));
   cellMap(canvas, {
-    rows: J.length, columns: J.length, value: (i, j) => J[i][j], state: (i, j) => (b.hidden[i] || b.hidden[j] ? "user" : "ok"),
+    rows: J.length, columns: J.length, value: (i, j) => J[i][j], state: (i, j) => (b.hidden[i] || (b.hidden[j] && b.enters !== "multiply") ? "user" : "ok"),
     scale: { max, diverging: true }, left: 78, top: 30, gap: 2, maxCell: 44, values: true, format: short, selected: { row, column: row },
     rowLabels: b.names, columnLabels: b.names, roles: ["k", "k"],
   });
@@ -34,7 +34,7 @@ export function drawScores(canvas, b, scores, row) {
   scores.forEach((value, j) => {
     const y = j * line + line / 2, size = (Math.abs(value) / most) * (middle - left), thick = Math.max(1, Math.min(16, line - 4));
     if (said(j)) label(g, b.names[j], left - 8, y, { mono: true, size: 12.5, weight: j === row ? 700 : 500, align: "right", color: j === row ? "--k" : "--ink-2" });
-    if (b.hidden[j]) hatch(g, left, y - thick / 2, width - left - right, thick, css("--ink-2"), 1.3, 5);
+    if (b.hidden[j] && b.enters !== "multiply") hatch(g, left, y - thick / 2, width - left - right, thick, css("--ink-2"), 1.3, 5);
     else {
       g.fillStyle = css("--g-fill");
       g.fillRect(value < 0 ? middle - size : middle, y - thick / 2, Math.max(1, size), thick);
@@ -67,8 +67,8 @@ export function drawSweep(canvas, b, r, row) {
     label(g, String(w), left - 6, Y(w), { mono: true, size: 11, align: "right", color: "--ink-3" });
   }
   for (const s of [low, 0, high]) label(g, figure(s, 1).replace(/\.0$/, ""), X(s), height - 8, { mono: true, size: 11, align: "center", color: "--ink-3" });
-  if (b.hidden[row]) {
-    label(g, "−∞", (left + width - right) / 2, height / 2, { mono: true, size: 16, align: "center", color: "--ink-3" });
+  if (b.hidden[row] && b.enters !== "multiply") {
+    label(g, late(b) ? "× 0" : "−∞", (left + width - right) / 2, height / 2, { mono: true, size: 16, align: "center", color: "--ink-3" });
     return [low, high];
   }
   const places = Array.from({ length: 81 }, (_, i) => low + ((high - low) * i) / 80);

@@ -4,7 +4,8 @@
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { figure, probability } from "../lib/words.mjs";
-import { byDifference, derivatives, divisor, dot, read, values } from "./read.mjs";
+import { byDifference, derivatives, divisor, dot, late, read, values } from "./read.mjs";
+import { repeated } from "./came.mjs";
 
 /** @typedef {import("./read.mjs").Bench} Bench @typedef {import("./read.mjs").Read} Read */
 /** @typedef {{name: string, status: "pass" | "fail" | "pending", measured: string, mark: "m" | "e"}} Check */
@@ -23,8 +24,8 @@ function spelled(b, r, j) {
   return [
     ["q·k", typed ? msg`not needed` : terms(b.q, b.K[j]), typed ? "—" : short(r.dots[j])],
     [msg`score`, typed ? msg`typed` : b.mode === "scaled_dot" ? `${short(dot(b.q, b.K[j]))} / ${short(divisor(b))}` : msg`as it is`, short(r.scores[j])],
-    ["exp", b.hidden[j] ? msg`masked: e^−∞` : `e^(${short(r.scores[j])} − ${short(r.top)})`, short(r.exps[j])],
-    [msg`weight`, `${short(r.exps[j])} / ${short(r.sum)}`, probability(r.weights[j])],
+    ["exp", b.hidden[j] && !late(b) ? msg`masked: e^−∞` : `e^(${short(r.scores[j])} − ${short(r.top)})`, short(r.exps[j])],
+    [msg`weight`, `${short(r.exps[j])} / ${short(r.sum)}${late(b) ? ` × ${Number(!b.hidden[j])}` : ""}${b.enters === "renormalise" ? ` / ${short(r.left)}` : ""}`, probability(r.weights[j])],
     [msg`in z₀`, `${probability(r.weights[j])} × ${short(values(b)[j][0])}`, figure(r.weights[j] * values(b)[j][0])],
   ];
 }
@@ -34,7 +35,7 @@ function derived(b, r, j) {
   const d = derivatives(b, r), part = b.mode === "scaled_dot" ? ` / √${b.q.length}` : "";
   const typed = b.mode === "supplied";
   return [
-    [msg`score`, "w (g·v − g·z)", figure(d.scores[j])],
+    [msg`score`, b.enters === "multiply" ? "p (M g·v − g·z)" : "w (g·v − g·z)", figure(d.scores[j])],
     ["v", "w g", few(d.values[j])],
     ["q", typed ? msg`scores are typed` : `Σ ∂s k${part}`, typed ? "0" : few(d.q)],
     ["k", typed ? msg`scores are typed` : `∂s q${part}`, typed ? "0" : few(d.keys[j])],
@@ -50,11 +51,12 @@ export function checks(b, r, server) {
   const hidden = b.hidden.filter(Boolean).length, zero = b.hidden.filter((x, j) => x && r.weights[j] === 0).length;
   const good = (/** @type {boolean} */ x) => /** @type {"pass" | "fail"} */ (x ? "pass" : "fail");
   return [
-    { name: msg`weights sum to 1`, status: good(off < 1e-12), measured: `|Σ − 1| ${figure(off, 1)}`, mark: "m" },
+    { name: msg`weights sum to 1`, status: good(off < 1e-12), measured: off < 0.01 ? `|Σ − 1| ${figure(off, 1)}` : `Σ ${figure(1 - off, 2)}`, mark: "m" },
     { name: msg`masked rows weigh 0`, status: good(zero === hidden), measured: msg`${zero} of ${hidden}`, mark: "e" },
     { name: msg`∂ scores sum to 0`, status: good(sum <= 1e-12 * Math.max(1, size)), measured: figure(sum, 1), mark: "m" },
     { name: msg`finite difference`, status: good(apart <= 1e-6 * Math.max(1, size)), measured: `|Δ| ${figure(apart, 1)}`, mark: "m" },
     { name: msg`the server reads the same`, ...server, mark: "m" },
+    ...repeated(b, r).map((c) => ({ name: c.name, status: good(c.same), measured: `|Δ| ${figure(c.off, 1)}`, mark: /** @type {const} */ ("m") })),
   ];
 }
 
@@ -70,7 +72,8 @@ export class Inspector {
     text(this.place("bench-row"), `${row}`);
     text(this.place("bench-row-name"), b.names[row]);
     text(this.place("bench-shape"), `[1, ${b.g.length}] fp64`);
-    text(this.place("bench-scale"), b.mode === "scaled_dot" ? ` / √${b.q.length}` : "");
+    const root = b.mode === "scaled_dot" ? ` / √${b.q.length}` : "";
+    text(this.place("bench-scale"), late(b) ? `${root}) ⊙ M${b.enters === "multiply" ? "" : " ÷ Σ"} ` : `${root} + M) `);
     this.table("bench-spelled", [msg`step`, msg`arithmetic`, msg`value`], all ? [] : spelled(b, r, row), 3);
     this.table("bench-derived", [msg`loss by`, msg`rule`, msg`value`], all ? [] : derived(b, r, row), 0);
     list(this.place("bench-checks"), all ? [] : checks(b, r, server), (c) => c.name, () => h("li", { class: "check" }, h("i", { class: "sign" }), h("span"), h("span", { class: "mono" }), h("i")), (line, c) => {
@@ -95,7 +98,7 @@ export class Inspector {
 /** The read again, for who compares. @param {Bench} b */
 export const question = (b) => ({
   ...(b.mode === "supplied" ? { scores: b.typed, keys: null, query: null } : { keys: b.K, query: b.q, scores: null }),
-  values: values(b), score: b.mode, visible: b.hidden.map((x) => !x),
+  values: values(b), score: b.mode, visible: b.hidden.map((x) => !x), mask: b.enters ?? "additive",
 });
 
 /** How far the server's answer lies from ours. Pure. @param {Bench} b @param {{weights: number[], context: number[]}} answer */

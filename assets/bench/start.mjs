@@ -9,8 +9,9 @@ import { theming } from "../lib/page/theme.mjs";
 import { figure, percent } from "../lib/words.mjs";
 import { drawJacobian, drawScores, drawSweep } from "./drawings.mjs";
 import { examples } from "./examples.mjs";
+import { came } from "./came.mjs";
 import { apart, Inspector, question } from "./inspector.mjs";
-import { derivatives, jacobian, read } from "./read.mjs";
+import { derivatives, jacobian, late, read } from "./read.mjs";
 import { isBench, MOST, number, pack, pasted, refusal, resized, unpack } from "../lib/inspect/bench.mjs";
 import { put, Table } from "./table.mjs";
 import { taking } from "./taking.mjs";
@@ -23,7 +24,9 @@ const PLAY = 700; // ms a step
 const ASK = 250; // ms of rest before the server is asked
 const place = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const canvas = (/** @type {string} */ id) => /** @type {HTMLCanvasElement} */ (place(id));
-const steps = () => [msg`type`, "q·K", msg`+ mask`, "exp", msg`÷ sum`, "× V", msg`Σ read`];
+/** @param {Bench} b */
+const steps = (b) => (late(b) ? [msg`type`, "q·K", "exp", msg`÷ sum`, b.enters === "multiply" ? msg`× mask` : msg`× mask ÷ Σ`, "× V", msg`Σ read`]
+  : [msg`type`, "q·K", msg`+ mask`, "exp", msg`÷ sum`, "× V", msg`Σ read`]);
 
 const first = examples()[0];
 const page = {
@@ -36,8 +39,13 @@ const inspector = new Inspector(place);
 const table = new Table(place("bench-table"), { change, settle: draw, row: (j) => { page.row = j; draw(); }, refuse, paste });
 table.current = () => page.bench;
 
+/** What a person changed is no longer what a run made. @param {Bench} next */
+function change({ from, ...next }) {
+  show(next);
+}
+
 /** @param {Bench} next */
-function change(next) {
+function show(next) {
   page.bench = next;
   page.row = Math.min(page.row, next.names.length - 1);
   page.refused = "";
@@ -113,7 +121,7 @@ function open(id) {
   if (!found) return;
   page.example = id;
   page.row = 0;
-  change(found.bench);
+  show(found.bench);
 }
 
 /** A read that is no example, at the row that it takes most from. @param {Bench} bench */
@@ -121,7 +129,7 @@ function take(bench) {
   const { weights } = read(bench);
   page.example = "";
   page.row = weights.indexOf(Math.max(...weights));
-  change(bench);
+  show(bench);
 }
 
 /** @param {"rows" | "keys" | "values"} what @param {number} by */
@@ -142,11 +150,15 @@ function said() {
   const b = page.bench, r = read(b), dim = (/** @type {any} */ words) => h("span", { class: "dim" }, words);
   if (page.refused) return [h("span", { class: "refused" }, page.refused)];
   if (b.hidden.every(Boolean)) return [msg`Every row is masked, so there is nothing to read.`, " ", dim(msg`Unmask at least one row.`)];
-  const why = [msg`type any number into q, K or V`, msg`each key meets the query`, msg`masked rows get −∞`, msg`scores become positive numbers`, msg`they are divided by their sum`, msg`each value is multiplied by its weight`];
-  if (page.step < LAST) return parts`Step ${page.step} of ${LAST}, ${h("b", null, steps()[page.step])}: ${why[page.step]}.`;
+  const after = b.enters === "multiply" ? msg`masked rows get 0, and keep their part of the sum` : msg`masked rows get 0, and the others are divided by what is left`;
+  const shares = [msg`scores become positive numbers`, msg`they are divided by their sum`];
+  const why = [msg`type any number into q, K or V`, msg`each key meets the query`, ...(late(b) ? [...shares, after] : [msg`masked rows get −∞`, ...shares]), msg`each value is multiplied by its weight`];
+  if (page.step < LAST) return parts`Step ${page.step} of ${LAST}, ${h("b", null, steps(b)[page.step])}: ${why[page.step]}.`;
   const top = r.weights.indexOf(Math.max(...r.weights)), hidden = b.hidden.filter(Boolean).length;
   const taken = [h("b", { class: "c-v" }, percent(r.weights[top])), top, h("b", { class: "c-k mono" }, b.names[top])];
   if (!hidden) return parts`The query takes ${taken[0]} from row ${taken[1]} ${taken[2]}.`;
+  if (b.enters === "multiply") return parts`The query takes ${taken[0]} from row ${taken[1]} ${taken[2]}; masked rows took ${percent(1 - r.left)} of the sum, and nobody gets it.`;
+  if (late(b)) return parts`The query takes ${taken[0]} from row ${taken[1]} ${taken[2]}; masked rows took ${percent(1 - r.left)} of the sum, which is divided out.`;
   if (hidden === 1) return parts`The query takes ${taken[0]} from row ${taken[1]} ${taken[2]}; row ${b.hidden.indexOf(true)} is masked and weighs exactly 0.`;
   return parts`The query takes ${taken[0]} from row ${taken[1]} ${taken[2]}; ${hidden} rows are masked and weigh exactly 0.`;
 }
@@ -159,24 +171,25 @@ function draw() {
     words = key;
     place("bench-say").replaceChildren(...sentence.map((x) => (x instanceof Node ? x : document.createTextNode(String(x)))));
   }
-  list(place("bench-track"), steps(), (_, i) => i, (name, i) => h("li", null, h("button", { type: "button", onclick: () => { page.step = i; draw(); } }, name)), (element, _, i) => {
+  list(place("bench-track"), steps(b), (_, i) => i, (name, i) => h("li", null, h("button", { type: "button", onclick: () => { page.step = i; draw(); } }, name)), (element, name, i) => {
+    text(element.firstChild, name);
     element.className = `${i < page.step ? "done" : i === page.step ? "now" : "todo"}`;
     set(element.firstChild, "aria-current", i === page.step ? "step" : null);
   });
-  text(place("bench-where"), steps()[page.step]);
+  text(place("bench-where"), steps(b)[page.step]);
   set(place("bench-back"), "disabled", page.step === 0);
   set(place("bench-step"), "disabled", page.step === LAST);
   set(place("bench-play"), "aria-pressed", String(!!page.playing));
   document.documentElement.toggleAttribute("data-playing", !!page.playing);
-  for (const button of document.querySelectorAll("[data-kind], [data-mode]")) {
-    const { kind: k, mode: m } = /** @type {HTMLElement} */ (button).dataset;
-    set(/** @type {HTMLElement} */ (button), "aria-pressed", String(k ? k === b.kind : m === b.mode));
+  for (const button of document.querySelectorAll("[data-kind], [data-mode], [data-enters]")) {
+    const { kind: k, mode: m, enters: e } = /** @type {HTMLElement} */ (button).dataset;
+    set(/** @type {HTMLElement} */ (button), "aria-pressed", String(k ? k === b.kind : m ? m === b.mode : e === (b.enters ?? "additive")));
   }
   const sizes = { rows: b.names.length, keys: b.q.length, values: b.g.length };
   for (const [name, size] of Object.entries(sizes)) text(place(`bench-${name}`), String(size));
   set(place("bench-values").parentElement ?? place("bench-values"), "hidden", b.kind === "h");
   table.draw(b, r, page.step, page.row);
-  const most = drawJacobian(canvas("bench-jacobian"), b, jacobian(r), page.row);
+  const most = drawJacobian(canvas("bench-jacobian"), b, jacobian(b, r), page.row);
   text(place("bench-low"), `−${figure(most, 2)}`);
   text(place("bench-high"), `+${figure(most, 2)}`);
   drawScores(canvas("bench-scores"), b, d.scores, page.row);
@@ -186,7 +199,10 @@ function draw() {
   text(place("bench-gsum"), figure(Math.abs(d.scores.reduce((a, x) => a + x, 0)) < 1e-12 ? 0 : d.scores.reduce((a, x) => a + x, 0)));
   inspector.draw(b, r, page.row, page.server);
   const chosen = examples().find((e) => e.id === page.example);
+  text(place("bench-jrule"), b.enters === "multiply" ? "Mᵢ pᵢ (δᵢⱼ − pⱼ)" : "wᵢ (δᵢⱼ − wⱼ)");
+  text(place("bench-srule"), b.enters === "multiply" ? "pⱼ (Mⱼ g·vⱼ − g·z)" : "wⱼ (g·vⱼ − g·z)");
   text(place("bench-note"), chosen && same(chosen.bench, b) ? chosen.note : "");
+  text(place("bench-came"), b.from ? came(b, r) : "");
   const picker = /** @type {HTMLSelectElement} */ (place("bench-examples"));
   if (picker.options.length === 0) fillPicker(picker);
   picker.value = chosen && same(chosen.bench, b) ? chosen.id : "";
@@ -225,6 +241,7 @@ function gradients(b) {
 const acts = {
   worked: () => showWorked(), back: () => { stop(); step(-1); }, step: () => { stop(); step(1); }, play, theme: theming(draw), kind, speak: () => speak(place("language").dataset.language ?? ""),
   mode: (mode) => change({ ...page.bench, mode: /** @type {any} */ (mode) }),
+  enters: (enters) => change({ ...page.bench, enters: enters === "additive" ? undefined : /** @type {any} */ (enters) }),
   more: (what) => resize(/** @type {any} */ (what), 1), fewer: (what) => resize(/** @type {any} */ (what), -1),
   copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.bench)).then(() => text(place("bench-copied"), msg`Copied`)),
   take: taking(place("bench-take"), { bench: () => page.bench, stage: /** @type {any} */ (document.querySelector(".bench .stage")), redraw: draw, refuse }),
@@ -242,11 +259,11 @@ addEventListener("paste", (event) => {
 document.addEventListener("box", () => draw());
 
 function follow() {
-  if (!isBench(location.hash)) return change(page.bench);
+  if (!isBench(location.hash)) return show(page.bench);
   try {
-    change(unpack(location.hash));
+    take(unpack(location.hash));
   } catch (error) {
-    change(page.bench);
+    show(page.bench);
     refuse(/** @type {Error} */ (error).message);
   }
 }

@@ -6,15 +6,16 @@ import { h, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { figure, probability } from "../lib/words.mjs";
 import { number, pasted, refusal } from "../lib/inspect/bench.mjs";
-import { values } from "./read.mjs";
+import { late, values } from "./read.mjs";
 
 /** @typedef {import("./read.mjs").Bench} Bench @typedef {import("./read.mjs").Read} Read */
 /** @typedef {{change: (next: Bench) => void, row: (j: number) => void, settle: () => void, refuse: (sentence: string) => void, paste: (name: string, at: [number, number], rows: number[][]) => void}} Acts */
 
 /** What is not computed yet at this step. */
 const LATER = "·";
-/** The step that a column appears at. */
-const AT = { score: 1, mask: 2, exp: 3, weight: 4, parts: 5, read: 6 };
+/** The step that a column appears at. A mask that is multiplied comes after the shares. */
+const AT = { score: 1, exp: 3, weight: 4, parts: 5, read: 6 };
+const AFTER = { ...AT, exp: 2, weight: 3 };
 const short = (/** @type {number} */ x) => figure(x, 2);
 
 export class Table {
@@ -35,28 +36,30 @@ export class Table {
   draw(b, r, step, row) {
     const shape = [b.kind, b.mode === "supplied", b.names.length, b.q.length, b.g.length].join();
     if (shape !== this.shape) this.build(b, shape);
-    for (const [name, input] of this.inputs) this.write(input, at(b, name));
-    const p = this.places, seen = (/** @type {number} */ from, /** @type {string} */ what) => (step >= from ? what : LATER);
+    for (const [name, input] of this.inputs) this.write(input, given(b, name));
+    const p = this.places, after = late(b), at = after ? AFTER : AT, seen = (/** @type {number} */ from, /** @type {string} */ what) => (step >= from ? what : LATER);
     const divided = b.mode === "scaled_dot" ? `q·k / √${b.q.length}` : b.mode === "dot" ? "q·k" : msg`typed`;
     text(p.scored, divided);
     text(p.power, r.top === 0 || !Number.isFinite(r.top) ? "eˢ" : `e^(s − ${short(r.top)})`);
-    text(p.divided, step >= AT.weight ? `÷ ${short(r.sum)}` : msg`÷ sum`);
+    const sum = step >= at.weight ? `÷ ${short(r.sum)}` : msg`÷ sum`;
+    text(p.divided, !after ? sum : b.enters === "multiply" ? `${sum} × M` : `${sum} × M ÷ ${step > at.weight ? short(r.left) : "Σ"}`);
+    text(p.masked, after ? msg`× 1 or 0, after` : msg`0 or −∞`);
     b.names.forEach((_, j) => {
       const line = p.rows[j], hidden = b.hidden[j];
       line.element.className = `${hidden ? "off" : ""} ${j === row ? "cur" : ""}`;
-      if (line.score) text(line.score, seen(AT.score, short(r.scores[j])));
-      const mask = hidden ? "−∞" : "0";
+      if (line.score) text(line.score, seen(at.score, short(r.scores[j])));
+      const mask = after ? (hidden ? "0" : "1") : hidden ? "−∞" : "0", weight = after && step === at.weight ? r.shares[j] : r.weights[j];
       text(line.mask, mask);
       set(line.mask, "aria-label", `${msg`mask row ${j}`}: ${mask}`);
       set(line.mask, "aria-pressed", String(hidden));
-      text(line.exp, seen(AT.exp, hidden ? "0" : short(r.exps[j])));
-      text(line.weight, seen(AT.weight, probability(r.weights[j])));
-      line.bar.style.width = step >= AT.weight ? `${r.weights[j] * 100}%` : "0";
-      text(line.parts, seen(AT.parts, values(b)[j].map((x) => short(r.weights[j] * x)).join("  ")));
+      text(line.exp, seen(at.exp, hidden && !after ? "0" : short(r.exps[j])));
+      text(line.weight, seen(at.weight, probability(weight)));
+      line.bar.style.width = step >= at.weight ? `${weight * 100}%` : "0";
+      text(line.parts, seen(at.parts, values(b)[j].map((x) => short(r.weights[j] * x)).join("  ")));
     });
-    text(p.sum, seen(AT.exp, short(r.sum)));
-    text(p.ones, seen(AT.weight, short(r.weights.reduce((a, w) => a + w, 0))));
-    text(p.z, seen(AT.read, r.z.map(short).join("  ")));
+    text(p.sum, seen(at.exp, short(r.sum)));
+    text(p.ones, seen(at.weight, short((after && step === at.weight ? r.shares : r.weights).reduce((a, w) => a + w, 0))));
+    text(p.z, seen(at.read, r.z.map(short).join("  ")));
   }
 
   /** @param {HTMLInputElement} input @param {number | string} value */
@@ -77,7 +80,7 @@ export class Table {
     const key = b.kind === "h" ? [tag("K"), tag("V"), " H"] : [tag("K"), msg` keys`];
     const width = { class: "wide" };
     const headline = h("tr", null, h("td"),
-      head(key, h("span", null, msg`type any number`), width), head(msg`score`, (p.scored = h("span"))), head(msg`mask`, h("span", null, msg`0 or −∞`)),
+      head(key, h("span", null, msg`type any number`), width), head(msg`score`, (p.scored = h("span"))), head(msg`mask`, (p.masked = h("span"))),
       head("exp", (p.power = h("span"))), head(h("span", { class: "c-v" }, msg`weight`), (p.divided = h("span"))),
       head([tag("V"), msg` values`], h("span", null, b.kind === "h" ? msg`same as H` : msg`type any number`), width),
       head(msg`weight × value`, h("span", null, b.g.length === 1 ? msg`1 number` : msg`${b.g.length} numbers`)));
@@ -180,7 +183,7 @@ export class Table {
 const tag = (letter) => h("span", { class: `tag ${letter.toLowerCase()}` }, letter);
 
 /** @param {Bench} b @param {string} name */
-function at(b, name) {
+function given(b, name) {
   const [what, j, i] = name.split(" ");
   if (what === "name") return b.names[Number(j)];
   if (what === "typed" || what === "q" || what === "g") return b[what][Number(j)];

@@ -20,7 +20,7 @@ export function taking(button, { bench, stage, redraw, refuse }) {
 
 /** A line for each row that is read, then what comes of all of them. @param {Bench} b @returns {Table} */
 export function asTable(b) {
-  const r = read(b), d = derivatives(b, r), J = jacobian(r), V = values(b);
+  const r = read(b), d = derivatives(b, r), J = jacobian(b, r), V = values(b);
   const each = (/** @type {string} */ name, /** @type {number[]} */ of) => of.map((_, i) => `${name} ${i}`);
   const columns = [msg`row`, ...each("K", b.q), ...each("V", b.g), "q·K", msg`score`, msg`masked`, "exp", msg`weight`, ...each("w × V", b.g), "∂L/∂s", ...each("∂L/∂K", b.q), ...each("∂L/∂V", b.g), ...b.names.map((name) => `∂w/∂s ${name}`)];
   const rows = b.names.map((name, j) => [name, ...b.K[j], ...V[j], r.dots[j], r.scores[j], b.hidden[j], r.exps[j], r.weights[j], ...V[j].map((x) => r.weights[j] * x), d.scores[j], ...d.keys[j], ...d.values[j], ...b.names.map((_, i) => J[j][i])]);

@@ -4,6 +4,7 @@
 
 import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { charts, count, largest, lines, terms } from "../lib/inspect/costs.mjs";
+import { drawCrossings } from "../lib/inspect/crossings.mjs";
 import { msg } from "../lib/language.mjs";
 import { measureWhenIdle } from "../lib/run/measuring.mjs";
 import * as read from "../lib/reads.mjs";
@@ -27,13 +28,13 @@ export default {
     element.append(h("details", { class: "cost" },
       h("summary", null, h("h2", { class: "h" }, msg`Cost and ways`), h("span", { class: "note" })),
       h("div", { class: "row" }, h("button", { type: "button", class: "btn sm" }), h("button", { type: "button", class: "btn sm" }), h("progress", { max: 1, value: 0, "aria-label": msg`Progress`, hidden: true })),
-      h("ul", { class: "costs" }), h("ul", { class: "costs by-op" }), h("ul", { class: "costs papers" }),
+      h("ul", { class: "costs" }), h("ul", { class: "costs by-op" }), h("ul", { class: "costs papers" }), h("canvas", { role: "img", class: "crossings", hidden: true }),
       h("canvas", { role: "img", hidden: true }), h("p", { class: "note" })));
   },
 
   draw(element, world, context) {
     const details = /** @type {any} */ (element.firstElementChild);
-    const [summary, bar, main, ops, papers, canvas, note] = details.children;
+    const [summary, bar, main, ops, papers, crossings, canvas, note] = details.children;
     const result = measured(world), here = !!result;
     const args = { request: read.request(world) };
     const once = measureWhenIdle(world, context, "cost", args, details.open && !here, Math.max(world.moved?.sizes.t ?? 0, world.moved?.sizes.s ?? 0) <= 64);
@@ -52,11 +53,17 @@ export default {
     const several = here && severalStacks(result.by_op.map((/** @type {any} */ o) => o[0]));
     each(ops, here ? largest(result.by_op).map(([name, macs]) => ({ name: opName(name, several), value: count(macs), note: percent(macs / result.macs), mark: /** @type {const} */ ("e") })) : []);
     each(papers, here ? terms(result) : []);
+    const crossed = here && result.terms?.crossovers;
+    hide(crossings, !crossed);
+    if (crossed) set(crossings, "aria-label", msg`The leading terms over n: n²·d is larger than n·d² from n = ${crossed.recurrent}, than k·n·d² from ${crossed.convolutional}, than r·n·d from ${crossed.restricted}`);
     const swept = here && result.sweep.length > 1;
     hide(canvas, !swept);
     text(note, here ? msg`Work is matrix products and convolutions of these shapes, hidden cells too. The last lines are the papers' leading terms: they say how work grows, not how much there is.` : msg`Counted from this run's own shapes, masks and loops.`);
     if (swept) set(canvas, "aria-label", result.sweep.map((/** @type {any} */ p) => msg`${p.n} rows: ${count(p.macs)} MAC, ${p.sequential} in a row`).join("; "));
-    return () => swept && details.open && charts(canvas, result.sweep);
+    return () => {
+      if (crossed && details.open) drawCrossings(crossings, result.terms);
+      if (swept && details.open) charts(canvas, result.sweep);
+    };
   },
 
   table(world) {

@@ -2,7 +2,6 @@
 /** The arithmetic of the locked read, or of the newest one: score, mask, exp, weight, weights times values, output. */
 
 import { arithmetic, mixtureError, product, vectorAt } from "../lib/inspect/arithmetic.mjs";
-import { MOST } from "../lib/inspect/bench.mjs";
 import * as draw from "../lib/canvas.mjs";
 import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { shownPath, tapAt } from "../lib/inspect/inspected.mjs";
@@ -68,7 +67,7 @@ export default {
     const found = reading(world);
     const [head, lines, mixture] = part.children;
     who(head.children[1], world, found);
-    leadsTo(head.lastElementChild, !!found && found.lines.length + found.others.count <= MOST.rows, () => readAsBench(world, NAME));
+    leadsTo(head.lastElementChild, !!found, () => readAsBench(world, NAME));
     set(part, "data-nothing", found ? null : "true");
     if (!found) return;
     table(lines.firstElementChild, world, found);

@@ -7,7 +7,6 @@ import * as about from "../lib/inspect/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
 import { arranged, layout, panelCount, picture, placed, selector, summary } from "../lib/inspect/tensor.mjs";
-import { MOST } from "../lib/inspect/bench.mjs";
 import { benchLink, leadsTo, matrixAsBench } from "../lib/inspect/tobench.mjs";
 import { axisName, figure, shown } from "../lib/words.mjs";
 
@@ -79,7 +78,7 @@ export default {
     const again = () => this.draw(element, world, context)?.();
     const shownPanels = ready ? panelCount(now, ready) : { shown: 0, all: 0 };
     const all = ready ? Array.from({ length: shownPanels.shown }, (_, i) => picture(ready, now, i)) : [];
-    leadsTo(head.children[1], all.length > 0 && all[0].rows <= MOST.rows && all[0].columns <= MOST.width, () => matrixAsBench(all[0]));
+    leadsTo(head.children[1], all.length > 0, () => matrixAsBench(all[0]));
     const stats = summary(all);
     statistics(sums, stats, now, shownPanels);
     const scale = scaleOf(bar, state, tap, stats, again);

@@ -73,7 +73,7 @@ class Multiply(Whole):
 class Renormalise(Whole):
     """What hidden keys took is given back. Where the softmax left visible keys nothing (it underflows), a row reads nothing."""
 
-    latex = r"\frac{P \odot R}{\textstyle\sum_j P \odot R}"
+    latex = r"(P \odot R) / \textstyle\sum_j (P \odot R)"
 
     def weights(self, scores: Tensor, may_read: Readable, axes: str, tap: Tap) -> Tensor:
         spread = tap("spread", torch.softmax(scores, -1), axes, "probabilities")

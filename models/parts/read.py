@@ -4,8 +4,14 @@
 
     d context / d score_i = w_i (v_i - context)
 
-Source: 000 0x04B-0x04C (mask, dot read), 0x08B-0x08C (query, key, value). The last line is the softmax derivative
-dw_j/ds_i = w_j (1[i=j] - w_i) summed over v_j.
+Where the mask is multiplied after the softmax (R_i = 1 where row i is visible, else 0) hidden rows stay in the sum:
+
+    p = softmax over all rows    w_i = p_i R_i    d context / d score_i = p_i (R_i v_i - context)
+
+and divided by what is left (renormalise) the weights are the first ones again.
+
+Source: 000 0x04B-0x04C (mask, dot read), 0x08B-0x08C (query, key, value). The derivatives are that of the softmax,
+dp_j/ds_i = p_j (1[i=j] - p_i), summed over R_j v_j.
 """
 
 from __future__ import annotations
@@ -19,6 +25,7 @@ import torch
 from torch import Tensor
 
 Score = Literal["dot", "scaled_dot", "supplied"]
+Mask = Literal["additive", "multiply", "renormalise"]
 Matrix = Sequence[Sequence[float]]
 
 
@@ -48,18 +55,23 @@ def read(
     scores: Sequence[float] | None,
     score: Score,
     visible: Sequence[bool] | None,
+    mask: Mask = "additive",
 ) -> Read:
     """Keys `[S][d_k]`, values `[S][d_v]` (None: the keys), query `[d_k]` for a dot score, scores `[S]` when they are supplied,
-    visible `[S]` (None: all). What the chosen score does not need may be None and is not looked at. Raises ReadError."""
+    visible `[S]` (None: all), mask: how it enters. What the chosen score does not need may be None and is not looked at.
+    Raises ReadError."""
     if score not in get_args(Score):
         raise _wrong("score", score, f"one of {', '.join(get_args(Score))}")
     named = ("keys", keys) if values is None else ("values", values)
     v = _matrix(*named)
     s = _vector("scores", scores, len(v), "one for each row") if score == "supplied" else _dot(keys, query, score, len(v))
     seen = _visible(visible, len(v))
-    w = torch.softmax(s.masked_fill(~seen, -math.inf), 0)
+    if mask not in get_args(Mask):
+        raise _wrong("mask", mask, f"one of {', '.join(get_args(Mask))}")
+    shares = torch.softmax(s if mask == "multiply" else s.masked_fill(~seen, -math.inf), 0)
+    w, v = torch.where(seen, shares, 0.0), torch.where(seen[:, None], v, 0.0)
     context = w @ v
-    return Read(s, w, context, w[:, None] * (v - context))
+    return Read(s, w, context, shares[:, None] * (v - context))
 
 
 def _dot(keys: Matrix | None, query: Sequence[float] | None, score: Score, rows: int) -> Tensor:

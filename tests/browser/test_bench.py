@@ -120,3 +120,30 @@ def test_a_table_and_a_picture_of_shapes_are_taken_away(bench: Page) -> None:
         bench.get_by_role("menuitem", name="Picture SVG").click()
     shapes = taken.value.path().read_text()
     assert ">.25</text>" in shapes and "<canvas" not in shapes and "data:image/png" not in shapes
+
+
+def test_a_read_whose_mask_is_multiplied_opens_with_that_arithmetic_and_the_run_s_weights(window: Window) -> None:
+    window.page.evaluate("() => lookback.actions.choose('decoder_only')")
+    window.until("lookback.store.world.opened.scenario.architecture === 'decoder_only'")
+    window.page.evaluate("() => lookback.actions.field('config.mask_enters', 'multiply')")
+    window.page.keyboard.press("p")
+    window.until("lookback.store.world.moved.phase === 'prefill'")
+    window.step()
+    window.page.evaluate("() => lookback.run.look({ lock: { row: 1, key: 0 } })")  # most of its keys are masked
+    window.settled()
+    with window.page.context.expect_page() as opened:
+        window.page.locator("#view-inspector_read .bench-link").click()
+    page = opened.value
+    page.wait_for_function("() => document.documentElement.dataset.ready !== undefined")
+    expect(page.get_by_role("button", name="× M", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#bench-say")).to_contain_text("of the sum, and nobody gets it")
+    checks = page.locator("#bench-checks li")
+    for name in ("the run’s weights", "the run’s output", "the server reads the same"):
+        expect(checks.filter(has_text=name)).to_have_attribute("data-status", "pass")
+    assert (
+        float(page.get_by_label("mask row 2").inner_text()) == 0
+        and page.locator("#bench-came").inner_text() == "A read of a run."
+    )
+    page.get_by_label("mask row 2").click()
+    expect(page.locator("#bench-came")).to_have_text("")  # it is a person's now
+    page.close()

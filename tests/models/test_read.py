@@ -72,9 +72,23 @@ def test_hidden_rows_weigh_exactly_nothing_and_keep_their_score() -> None:
     assert_close(found.scores, fp64(WORKED["dot_read"]["scores"]))
 
 
+def test_a_mask_that_is_multiplied_leaves_hidden_rows_in_the_sum() -> None:
+    """Worked by hand: scores log 1, log 2, log 3, log 4 share 1/10, 2/10, 3/10, 4/10; rows 1 and 2 are hidden."""
+    values, scores, visible = [[1.0], [2.0], [3.0], [-4.0]], [math.log(i) for i in (1, 2, 3, 4)], [True, False, False, True]
+    found = read(None, values, None, scores, "supplied", visible, "multiply")
+    assert_close(found.weights, fp64([0.1, 0.0, 0.0, 0.4]))
+    assert_close(found.context, fp64([-1.5]))  # .1 x 1 + .4 x -4
+    # .1 (1 + 1.5), .2 (0 + 1.5), .3 (0 + 1.5), .4 (-4 + 1.5): a hidden score moves what is read
+    assert_close(found.context_grad_scores, fp64([[0.25], [0.3], [0.45], [-1.0]]))
+    whole, additive = (read(None, values, None, scores, "supplied", visible, m) for m in ("renormalise", "additive"))
+    assert_close(whole.weights, fp64([0.2, 0.0, 0.0, 0.8]))
+    assert torch.equal(whole.context, additive.context) and torch.equal(whole.context_grad_scores, additive.context_grad_scores)
+
+
 @pytest.mark.parametrize(
     ("change", "field", "given", "allowed"),
     [
+        ({"mask": "after"}, "mask", "after", "one of additive, multiply, renormalise"),
         ({"score": "cosine"}, "score", "cosine", "one of dot, scaled_dot, supplied"),
         ({"keys": None}, "keys", "nothing", "at least one row"),
         ({"keys": []}, "keys", "empty", "at least one row"),

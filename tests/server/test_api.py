@@ -76,6 +76,8 @@ def test_a_read_gives_scores_weights_context_and_its_derivative(client: httpx2.C
 def test_supplied_scores_need_no_keys(client: httpx2.Client) -> None:
     found = client.post("/api/read", json={"scores": [0, 0], "values": [[1], [3]], "score": "supplied"}).json()
     assert (found["weights"], found["context"]) == ([0.5, 0.5], [2.0])
+    late = {"scores": [0, 0], "values": [[1], [3]], "score": "supplied", "visible": [True, False], "mask": "multiply"}
+    assert client.post("/api/read", json=late).json()["weights"] == [0.5, 0.0]
 
 
 READ: dict[str, Any] = {"keys": [[1, 0], [0, 1]], "query": [1, 2], "score": "dot"}
@@ -86,6 +88,7 @@ READ: dict[str, Any] = {"keys": [[1, 0], [0, 1]], "query": [1, 2], "score": "dot
     [
         ({"score": None}, "score"),
         ({"score": "cosine"}, "score"),
+        ({"mask": "late"}, "mask"),
         ({"more": 1}, "more"),
         ({"keys": None}, "keys"),
         ({"keys": []}, "keys"),

@@ -54,6 +54,17 @@ def test_renormalising_gives_back_what_hidden_keys_took() -> None:
     assert sums is not None and sums.status == "pass"
 
 
+def test_what_is_divided_out_again_rounds_and_is_told_from_a_leak_in_64_bits() -> None:
+    rounds = measured(engine(mask_enters="renormalise"), "no_future_leak")
+    assert rounds.status == "pass" and rounds.reason.startswith("rounding alone") and not rounds.measured.endswith("Δ 0")
+    faint = [{"path": "decoder.layer0.self.output", "action": "scale", "value": 1e-6}]
+    everything = [{"relation": "target_self", "program": "full"}]
+    leaks = measured(
+        opened("decoder_only", config=SMALL, requests=[{"target": TEXT}], masks=everything, edits=faint), "no_future_leak"
+    )
+    assert leaks.status == "fail" and float(leaks.measured.rpartition(" ")[2]) < 1e-5, "a real leak, as small as rounding"
+
+
 def test_one_matrix_for_queries_and_keys_makes_scores_symmetric() -> None:
     for position in ("learned", "rope"):
         found = check(engine(projections="one_matrix", position=position), "symmetric")
@@ -122,6 +133,13 @@ def test_rotated_scores_depend_on_the_offset_alone(scaling: str) -> None:
     assert (pending := check(made, "offset_only")) is not None and pending.status == "pending"
     found = measured(made, "offset_only")
     assert found.status == "pass" and found.measured.startswith("max |Δs| ")
+
+
+@pytest.mark.parametrize("architecture", ["encoder_only", "encoder_decoder", "unified"])
+def test_rotated_scores_of_rows_that_are_not_kept_are_measured_too(architecture: str) -> None:
+    made = opened(architecture, config={**SMALL, "position": "rope"}, phase="prefill")
+    do(made, Step())
+    assert measured(made, "offset_only").status == "pass"
 
 
 def test_offsets_are_not_measured_where_nothing_turns() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from app.session.commands import COMMANDS, Back, Change, Choose, Command, Enter, Join, Leave, Open, Share, Step, Undo
+from app.session.commands import COMMANDS, Back, Change, Choose, Command, Enter, Join, Leave, Open, Redo, Share, Step, Undo
 from app.session.engine import Engine
-from app.session.events import Notice, Refused, Shared
-from tests.session.driving import do, masks, moved, of, opened, tokens
+from app.session.events import Notice, Opened, Refused, Shared
+from app.session.saving import restore, save
+from tests.session.driving import NO_SOURCE_2, do, masks, moved, of, opened, tokens
 
 RMS = {"norm_kind": "rms"}
 OTHER = {"target": ["the", "cat"]}
@@ -152,3 +153,47 @@ def test_a_written_token_that_is_none_is_refused(command: Command) -> None:
     engine = after(opened(), Step())
     with pytest.raises(Refused, match="token 4000 is not in the vocabulary"):
         do(engine, command)
+
+
+def test_redo_exchanges_the_part_again_where_the_run_stands_and_a_change_forgets_it() -> None:
+    engine = after(opened(), *[Step()] * 3)
+    exchange(engine, norm_kind="none")
+    exchanged = engine.digest()
+    assert [e.again for e in do(engine, Undo()) if isinstance(e, Opened)] == [1]
+    again = restore(Engine(torch.device("cpu")), save(engine))
+    for one in (engine, again):
+        assert [e.again for e in do(one, Redo()) if isinstance(e, Opened)] == [0]
+        assert one.scenario.config["norm_kind"] == "none" and one.digest() == exchanged
+    do(engine, Undo())
+    do(engine, Step())
+    do(engine, Redo())
+    assert engine.scenario.config["norm_kind"] == "none" and engine.timeline.here.place.step == again.timeline.here.place.step + 1
+    do(engine, Undo())
+    exchange(engine, residual=False)
+    do(engine, Undo())
+    do(engine, Redo())
+    assert engine.scenario.config["norm_kind"] == "layer" and not engine.scenario.config["residual"]
+    with pytest.raises(Refused, match="no change to make again"):
+        do(engine, Redo())
+
+
+def test_edits_are_made_again_before_and_after_a_part_in_the_order_in_which_they_were_made() -> None:
+    engine = after(opened(), Step(), masks(NO_SOURCE_2))
+    exchange(engine, norm_kind="none")
+    do(engine, Change(fields={"policy": {"limit": 5}}))
+    for _ in range(3):
+        do(engine, Undo())
+    seen = []
+    for _ in range(3):
+        do(engine, Redo())
+        scenario = engine.scenario
+        seen.append((bool(scenario.masks), scenario.config["norm_kind"], scenario.policy.limit))
+    assert seen == [(True, "layer", 32), (True, "none", 32), (True, "none", 5)]
+
+
+def test_where_no_trained_weights_fit_it_is_said_at_once() -> None:
+    engine = opened("decoder_only", config={}, weights="trained")
+    said = [n.message for n in of(exchange(engine, norm="post"), Notice)]
+    assert said[-1] == "No trained weights fit this variant: it runs on random ones, drawn from seed 7."
+    assert not any("No trained" in n.message for n in of(exchange(engine, layers=1), Notice)), "they were random before"
+    assert not of(exchange(opened("decoder_only", config={}, weights="trained")), Notice), "a part that keeps them"

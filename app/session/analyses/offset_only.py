@@ -36,7 +36,8 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
         return
     tape, by_move = known(run).records, [0.0] * len(MOVES)
     for done, (scope, module) in enumerate(reads.items()):
-        q, keys, rates = (tape[f"{scope}.{n}"].value.double() for n in ("q", "keys", "rates"))
+        kept = "keys" if f"{scope}.keys" in tape else "k"  # an encoder keeps none: those of this call
+        q, keys, rates = (tape[f"{scope}.{n}"].value.double() for n in ("q", kept, "rates"))
         rows = torch.arange(q.shape[2])[None, :, None]
         place = module.place
         assert isinstance(place, Rotary)

@@ -32,5 +32,5 @@ function after({ undo, redo }, node) {
 export function able(world) {
   const may = world.role === "writer" && world.connection === "open" && !!world.moved;
   const { undo, redo } = may ? edits(world.history, world.moved.at) : NONE;
-  return { undo: may && undo + (world.opened?.left ?? 0) > 0, redo: redo > 0 };
+  return { undo: may && undo + (world.opened?.left ?? 0) > 0, redo: may && redo + (world.opened?.again ?? 0) > 0 };
 }

@@ -8,8 +8,12 @@ import { shown } from "../words.mjs";
 /** @typedef {import("../types").World} World */
 /** @typedef {{key: number, token: string, state: "open" | "model" | "user" | "padded", score: number, exp: number, weight: number, on: boolean}} Line */
 
-/** Whether hidden keys have their share of the softmax, since the mask is multiplied with what it gives. Pure. @param {World} world @param {any} info @param {number} layer */
-const multiplied = (world, info, layer) => !!world.schema?.taps?.some((/** @type {any} */ t) => t.path === `${read.scope(info, layer)}.spread`);
+/** Where the mask enters: hidden keys have their share of the softmax where it is multiplied with what that gives; and what is left may be
+ * divided by its sum. Pure. @param {World} world @param {any} info @param {number} layer @returns {"additive" | "multiply" | "renormalise"} */
+export function entering(world, info, layer) {
+  const has = (/** @type {string} */ name) => world.schema?.taps?.some((/** @type {any} */ t) => t.path === `${read.scope(info, layer)}.${name}`);
+  return !has("spread") ? "additive" : has("coefficients") ? "renormalise" : "multiply";
+}
 
 /** The lines of one query row: those with the largest weights and the chosen one, in the order of the keys; what the others have together.
  * exp is of (score - the largest score of the sum), as softmax computes it: of open keys, or of all where the mask is multiplied after it. Pure.
@@ -22,7 +26,7 @@ export function arithmetic(world, score, weight, most = 7) {
   const all = lines(world, at, row, score, weight);
   const open = all.filter((l) => l.state === "open");
   if (open.every((l) => Number.isNaN(l.weight))) return null;
-  const after = multiplied(world, at.info, at.layer);
+  const after = entering(world, at.info, at.layer) !== "additive";
   const summed = after ? all.filter((l) => Number.isFinite(l.score)) : open;
   const top = Math.max(...summed.map((l) => l.score));
   for (const l of summed) l.exp = Math.exp(l.score - top);

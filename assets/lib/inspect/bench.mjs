@@ -76,8 +76,8 @@ export function unpack(fragment) {
   }
   const problem = whatIsWrong(found);
   if (problem) throw new Error(msg`This link holds no read: ${problem}. Copy it again, whole, or start from an example.`);
-  const { kind, mode, names, q, K, V, typed, hidden, g } = found;
-  return { kind, mode, names, q, K, V, typed, hidden, g };
+  const { kind, mode, names, q, K, V, typed, hidden, enters, g, from } = found;
+  return { kind, mode, names, q, K, V, typed, hidden, ...(enters ? { enters } : {}), g, ...(from ? { from } : {}) };
 }
 
 /** What is wrong with plain data that should be a bench; "" if nothing. @param {any} b */
@@ -94,5 +94,9 @@ function whatIsWrong(b) {
   if (!list(b.K, (x) => numbers(x, keys))) return "K";
   if (!list(b.V, (x) => numbers(x, wide))) return "V";
   if (!numbers(b.typed, rows)) return "typed";
+  if (!["additive", "multiply", "renormalise", undefined].includes(b.enters)) return "enters";
+  const count = (/** @type {any} */ x) => Number.isInteger(x) && x >= 0;
+  const { weights = null, output = null, of = null, unknown = 0, gathered = 0, wide: width = 0 } = b.from ?? {};
+  if ((weights && !numbers(weights, rows)) || (output && !numbers(output, wide)) || (of && !(Array.isArray(of) && of.length === 2 && of.every(count))) || ![unknown, gathered, width].every(count)) return "from";
   return list(b.hidden, (x) => typeof x === "boolean") ? "" : "hidden";
 }

@@ -2,12 +2,12 @@
 /** What the inspector shows, taken to the read bench: a link that holds the numbers of the read, or of any tensor as a memory. */
 
 import { h, set } from "../dom.mjs";
-import { msg } from "../language.mjs";
+import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { outside } from "../read/windows.mjs";
 import { shown } from "../words.mjs";
-import { product, vectorAt } from "./arithmetic.mjs";
-import { MOST, pack } from "./bench.mjs";
+import { entering, product, vectorAt } from "./arithmetic.mjs";
+import { LARGEST, MOST, pack } from "./bench.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("../../bench/read.mjs").Bench} Bench */
 
@@ -28,33 +28,65 @@ export function leadsTo(link, there, made) {
   };
 }
 
-/** The read that is shown, or null where one of its numbers is not known or it is too large for the bench. Pure.
- * @param {World} world @param {string} view whose values are the scores, weights, values, output, query and keys @returns {Bench | null} */
+/** @typedef {{name: string, score: number, weight: number, value: number[], key: number[], hidden: boolean}} Row of a read */
+
+/** The read that is shown, or null where one of its numbers is not known. What the run recorded of it goes along, so that the bench can say
+ * whether it reads the same. Pure.
+ * @param {World} world @param {string} view whose values are the weights, scores, values, output, query and keys @returns {Bench | null} */
 export function readAsBench(world, view) {
   const at = read.relation(world);
   if (!at) return null;
-  const { row } = read.focus(world), rows = read.rows(world, at.info.key).filter((r) => r.state !== "unknown"), request = read.request(world);
-  if (row < 0 || !rows.length || rows.length > MOST.rows) return null;
-  const scores = read.readCells(world, view, 1), out = outside(world, at.info, at.layer, read.readCells(world, view)), mask = read.visibility(at.info, at.layer, rows);
+  const { row } = read.focus(world), request = read.request(world), enters = entering(world, at.info, at.layer);
+  const scores = read.readCells(world, view, 1), weights = read.readCells(world, view, 0), all = read.rows(world, at.info.key), out = outside(world, at.info, at.layer, weights), mask = read.visibility(at.info, at.layer, all);
   const of = (/** @type {number} */ n, /** @type {number} */ r) => vectorAt(world.values(view, n)[0], request, at.head, r).map(rounded);
-  const V = rows.map((_, j) => of(2, j)), q = of(4, row), K = rows.map((_, j) => of(5, j));
-  const typed = rows.map((_, j) => rounded(scores(row, j)));
-  const hidden = rows.map((r, j) => r.state === "padded" || !mask.allows(row, j) || out(row, j));
-  const good = (/** @type {number[]} */ l) => l.length > 0 && l.length <= MOST.width && l.every(Number.isFinite);
-  if (!V.every((v) => good(v) && v.length === V[0].length) || hidden.every(Boolean)) return null;
-  const open = hidden.indexOf(false), known = good(q) && K.every((k) => good(k) && k.length === q.length);
-  const made = known ? product(q, K[open], typed[open]) : null;
-  if (!made && !typed.every((s, j) => hidden[j] || Number.isFinite(s))) return null;
-  const names = rows.map((r) => shown(r.token).slice(0, 60)), g = V[0].map((_, c) => Number(c === 0));
-  const scored = typed.map((s) => (Number.isFinite(s) ? s : 0));
-  if (!made) return { kind: "kv", mode: "supplied", names, q: [0], K: rows.map(() => [0]), V, typed: scored, hidden, g };
-  return { kind: "kv", mode: made.root === null ? "dot" : "scaled_dot", names, q, K, V, typed: scored, hidden, g };
+  const hides = (/** @type {any} */ r, /** @type {number} */ j) => r.state === "padded" || !mask.allows(row, j) || out(row, j);
+  const counts = (/** @type {any} */ r, /** @type {number} */ j) => r.state !== "unknown" && (enters === "additive" || Number.isFinite(scores(row, j))); // later keys had no part in an earlier sum
+  const known = all.flatMap((r, j) => (counts(r, j) ? [{ name: shown(r.token).slice(0, 60), score: rounded(scores(row, j)), weight: weights(row, j) || 0, value: of(2, j), key: of(5, j), hidden: hides(r, j) }] : []));
+  const rows = known.length > MOST.rows ? gathered(known, enters === "additive") : known, q = of(4, row), output = of(3, row);
+  const lost = known.filter((r) => !rows.includes(r) && !(r.hidden && enters === "additive")).length;
+  const summed = rows.filter((r) => enters !== "additive" || !r.hidden), wide = rows[0]?.value.length ?? 0, cut = (/** @type {number[]} */ l) => l.slice(0, MOST.width);
+  const good = (/** @type {number[]} */ l) => l.length > 0 && l.every((x) => Math.abs(x) <= LARGEST);
+  if (row < 0 || rows.every((r) => r.hidden) || !rows.every((r) => good(r.value) && r.value.length === wide) || !good(summed.map((r) => r.score))) return null;
+  const fits = q.length <= MOST.width && !lost && good(q) && rows.every((r) => good(r.key));
+  const products = summed.map((r) => (fits ? product(q, r.key, r.score) : null)), root = products[0]?.root;
+  const made = root !== undefined && products.every((p) => p?.root === root), V = rows.map((r) => cut(r.value));
+  const from = {
+    weights: rows.map((r) => rounded(r.weight)), ...(good(output) && output.length === wide ? { output: cut(output) } : {}),
+    ...(lost ? { gathered: lost } : {}), ...(wide > MOST.width ? { wide } : {}),
+  };
+  const same = {
+    kind: /** @type {const} */ ("kv"), names: rows.map((r) => r.name), V, typed: rows.map((r) => (Number.isFinite(r.score) ? r.score : 0)), hidden: rows.map((r) => r.hidden),
+    ...(enters === "additive" ? {} : { enters }), g: V[0].map((_, c) => Number(c === 0)), from,
+  };
+  return made ? { ...same, mode: root === null ? "dot" : "scaled_dot", q, K: rows.map((r) => r.key) } : { ...same, mode: "supplied", q: [0], K: rows.map(() => [0]) };
 }
 
-/** A matrix of any tensor as a memory H whose first row asks. Pure. @param {{rows: number, columns: number, at: (row: number, column: number) => number}} matrix @returns {Bench | null} */
+/** So many rows as the bench holds: those with the least weight are one, which adds the same to the sum and to what is read. Masked ones, which
+ * count in a sum before the mask alone, are one of their own.
+ * @param {Row[]} rows @param {boolean} drop masked rows, as they are in no sum @returns {Row[]} */
+function gathered(rows, drop) {
+  const open = rows.filter((r) => !r.hidden), hidden = rows.filter((r) => r.hidden && !drop);
+  const kept = new Set([...open].sort((a, b) => b.weight - a.weight).slice(0, MOST.rows - 2));
+  return [...rows.filter((r) => kept.has(r)), ...[open.filter((r) => !kept.has(r)), hidden].filter((l) => l.length).map(asOne)];
+}
+
+/** Rows as one: its exp is the sum of theirs, its value their mean by exp. @param {Row[]} rows @returns {Row} */
+function asOne(rows) {
+  const top = Math.max(...rows.map((r) => r.score)), exps = rows.map((r) => Math.exp(r.score - top)), sum = exps.reduce((a, x) => a + x, 0);
+  return {
+    name: counted(rows.length, "{0} other key", "{0} other keys"), score: rounded(top + Math.log(sum)), weight: rows.reduce((a, r) => a + r.weight, 0), hidden: rows[0].hidden, key: [],
+    value: rows[0].value.map((_, c) => rounded(rows.reduce((a, r, j) => a + (exps[j] / sum) * r.value[c], 0))),
+  };
+}
+
+/** A matrix of any tensor as a memory H whose first row asks: as much of it as the bench holds. Pure.
+ * @param {{rows: number, columns: number, at: (row: number, column: number) => number}} matrix @returns {Bench | null} null where no number of it is known, or one
+ * is larger than the bench takes */
 export function matrixAsBench({ rows, columns, at }) {
-  if (rows < 1 || columns < 1 || rows > MOST.rows || columns > MOST.width) return null;
-  const H = Array.from({ length: rows }, (_, j) => Array.from({ length: columns }, (_, c) => rounded(at(j, c))));
-  if (!H.flat().every(Number.isFinite)) return null;
-  return { kind: "h", mode: "scaled_dot", names: H.map((_, j) => msg`row ${j}`), q: H[0], K: H, V: H, typed: H.map(() => 0), hidden: H.map(() => false), g: H[0].map((_, c) => Number(c === 0)) };
+  const tall = Math.min(rows, MOST.rows), wide = Math.min(columns, MOST.width);
+  const found = Array.from({ length: tall }, (_, j) => Array.from({ length: wide }, (_, c) => rounded(at(j, c))));
+  const unknown = found.flat().filter(Number.isNaN).length, H = found.map((line) => line.map((x) => x || 0));
+  if (unknown === tall * wide || !H.flat().every((x) => Math.abs(x) <= LARGEST)) return null;
+  const from = { ...(tall < rows || wide < columns ? { of: /** @type {[number, number]} */ ([rows, columns]) } : {}), ...(unknown ? { unknown } : {}) };
+  return { kind: "h", mode: "scaled_dot", names: H.map((_, j) => msg`row ${j}`), q: H[0], K: H, V: H, typed: H.map(() => 0), hidden: H.map(() => false), g: H[0].map((_, c) => Number(c === 0)), from };
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
+import { came, repeated } from "../../../assets/bench/came.mjs";
 import { examples } from "../../../assets/bench/examples.mjs";
 import { byDifference, derivatives, jacobian, read } from "../../../assets/bench/read.mjs";
 import { isBench, number, pack, pasted, resized, unpack } from "../../../assets/lib/inspect/bench.mjs";
@@ -40,8 +41,8 @@ test("the reads with given weights, row by row", () => {
 });
 
 test("every derivative is what differences of the loss are", () => {
-  for (const mode of ["dot", "scaled_dot", "supplied"]) {
-    const b = { ...named("cat"), mode }, r = read(b), d = derivatives(b, r);
+  for (const [mode, enters] of [["dot"], ["scaled_dot"], ["supplied"], ["dot", "multiply"], ["scaled_dot", "renormalise"]]) {
+    const b = { ...named("cat"), mode, enters }, r = read(b), d = derivatives(b, r);
     d.scores.forEach((x, j) => near([x], [byDifference(b, r, j)], 1e-9));
     const by = (/** @type {(c: any, e: number) => void} */ change) => {
       const at = (/** @type {number} */ e) => { const c = structuredClone(b); change(c, e); return read(c).loss; };
@@ -54,9 +55,32 @@ test("every derivative is what differences of the loss are", () => {
 });
 
 test("a column of the Jacobian sums to 0, and a hidden row has none", () => {
-  const J = jacobian(read(named("cat")));
+  const J = jacobian(named("cat"), read(named("cat")));
   J[0].forEach((_, j) => assert.ok(Math.abs(J.reduce((a, line) => a + line[j], 0)) < 1e-15));
   assert.ok(J[3].every((x) => Math.abs(x) === 0));
+});
+
+test("a mask that is multiplied leaves masked rows in the sum, and a division gives back what they took", () => {
+  const b = { ...named("cat"), mode: "supplied", typed: [1, 2, 3, 4].map(Math.log), V: [[1], [2], [3], [-4]], g: [1], hidden: [false, true, true, false] };
+  const multiply = read({ ...b, enters: "multiply" }); // shares of tenths
+  near(multiply.weights, [0.1, 0, 0, 0.4], 1e-12);
+  near([multiply.left, ...multiply.z], [0.5, -1.5], 1e-12);
+  near(derivatives({ ...b, enters: "multiply" }, multiply).scores, [0.25, 0.3, 0.45, -1], 1e-12); // a masked score moves what is read
+  near(jacobian({ ...b, enters: "multiply" }, multiply)[0], [0.09, -0.02, -0.03, -0.04], 1e-12);
+  near(read({ ...b, enters: "renormalise" }).weights, read(b).weights, 1e-12);
+  near(read(b).weights, [0.2, 0, 0, 0.8], 1e-12);
+});
+
+test("what came out of a run says whether it is read the same here, and what is left out", () => {
+  const b = { ...named("cat"), from: { weights: read(named("cat")).weights, output: read(named("cat")).z } }, said = (/** @type {any} */ x) => came(x, read(x));
+  assert.deepEqual(repeated(b, read(b)).map((c) => c.same), [true, true]);
+  assert.equal(said(b), "A read of a run.");
+  assert.match(said({ ...b, mode: "supplied", typed: read(b).scores }), /scores are given as they were/);
+  assert.match(said({ ...b, from: { ...b.from, gathered: 9, wide: 128 } }), /9 keys with little weight .* first 3 of 128 numbers/);
+  assert.match(said({ ...b, from: { ...b.from, output: [0, 0, 0] } }), /after the sum/);
+  assert.match(said({ ...b, from: { weights: [0.1, 0, 0, 0] } }), /Left out: what the run did to its weights beside the softmax, up to 0\.\d\d/);
+  assert.match(said({ ...named("dot_read"), from: { of: [40, 64], unknown: 3 } }), /all after 4 of its 40 rows and 2 of its 64 numbers\. 3 numbers .* stand as 0/);
+  assert.throws(() => unpack(pack({ ...b, from: { weights: [1] } })), /holds no read: from/);
 });
 
 test("large scores do not overflow, and where all rows are hidden nothing is read", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { curves, end } from "../../../assets/lib/inspect/crossings.mjs";
 import { count, largest, lines, slope, terms } from "../../../assets/lib/inspect/costs.mjs";
 
 const found = {
@@ -24,6 +25,16 @@ test("the papers' terms say where they cross, and are formulas", () => {
   assert.match(said[1].note, /less from n = 512/);
   assert.ok(said.every((l) => l.mark === "f"));
   assert.deepEqual(terms({ terms: {} }), []);
+});
+
+test("the terms are drawn where they cross: there two are the same, and beyond it full attention costs more", () => {
+  const lines = curves(found.terms), attention = lines[0];
+  assert.deepEqual(lines.map((l) => l.at(128)), Object.values(found.terms.values));
+  for (const l of lines.slice(1)) {
+    assert.equal(attention.at(l.crosses), l.at(l.crosses));
+    assert.ok(attention.at(2 * l.crosses) > l.at(2 * l.crosses));
+  }
+  assert.equal(end(found.terms, lines), 4096);
 });
 
 test("operations with the most work keep their order", () => {
