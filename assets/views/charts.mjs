@@ -7,13 +7,14 @@ import { h, hide, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { choice } from "../lib/draw/panels.mjs";
 import { plotly } from "../lib/page/plotly.mjs";
+import { broken } from "../lib/told/states.mjs";
 import { number, percent } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {World["curve"]} Curve */
 
 const PERIOD = 100; // ms between two paints
 
-/** @typedef {{show: "loss" | "norm", log: boolean, timer: any, at: number, curve: Curve | null, limit: number | null, drawn: boolean, hover: number | null}} Own what is shown, and when it was painted */
+/** @typedef {{show: "loss" | "norm", log: boolean, timer: any, at: number, curve: Curve | null, limit: number | null, drawn: boolean, hover: number | null, broken: number | null}} Own what is shown, and when it was painted; broken: the update that was not made, its numbers being none */
 /** @type {WeakMap<HTMLElement, Own>} */
 const owns = new WeakMap();
 
@@ -27,7 +28,7 @@ export default {
   wants: () => [],
 
   mount(element, context) {
-    owns.set(element, { show: "loss", log: true, timer: 0, at: 0, curve: null, limit: null, drawn: false, hover: null });
+    owns.set(element, { show: "loss", log: true, timer: 0, at: 0, curve: null, limit: null, drawn: false, hover: null, broken: null });
     element.append(
       h("div", { class: "ph" }, choice("show", msg`Which curve`, [["loss", msg`Loss`], ["norm", msg`Gradient norm`]]), h("span", { class: "sp" }), h("button", { class: "link by-clauses", type: "button", hidden: true, title: msg`The bottleneck: exact match against the number of clauses`, onclick: () => context.look({ chart: "clauses" }) }, msg`By clauses…`), choice("log", msg`Scale`, [["lin", msg`lin`], ["log", msg`log`]])),
       h("div", { class: "plot", role: "img" }),
@@ -41,6 +42,7 @@ export default {
     const own = /** @type {Own} */ (owns.get(element));
     own.curve = world.curve;
     own.limit = world.opened?.scenario?.training?.clip_norm ?? null;
+    own.broken = broken(world) ? (world.moved?.train?.update ?? null) : null;
     hide(/** @type {any} */ (element.querySelector(".by-clauses")), world.opened?.scenario?.task !== "translation");
     words(element, own);
     clearTimeout(own.timer);
@@ -77,6 +79,7 @@ function words(element, own) {
   const loss = own.show === "loss";
   const said = valueWords(curve, own);
   text(value, said);
+  set(value, "data-broken", own.broken !== null && own.hover === null);
   set(plot, "aria-label", msg`${loss ? msg`Loss` : msg`Gradient norm`}: ${said}; ${counted(curve.updates.length, "{0} update", "{0} updates")}`);
   const [line, dot, open] = legend.children;
   const newest = curve.written?.at(-1);
@@ -95,7 +98,8 @@ function words(element, own) {
 export const leakWords = ([, loss, right, inSight]) => msg`Leakage: ${percent(number(inSight))} right with the label in sight, ${percent(number(right))} as it writes (${small(number(loss))} nats).`;
 
 /** @param {Curve} curve @param {Own} own */
-export function valueWords(curve, { show, hover }) {
+export function valueWords(curve, { show, hover, broken }) {
+  if (broken !== null && hover === null) return msg`update ${broken}: diverged`;
   const at = hover === null ? curve.updates.length - 1 : curve.updates.findIndex((u) => u >= hover);
   if (at < 0) return "–";
   const update = msg`update ${curve.updates[at]}`;
@@ -128,7 +132,7 @@ function hovered(element, own, update) {
 
 /** What Plotly is given.
  * @param {Curve} curve @param {Own} own @param {[number, number]} size @returns {[any[], any]} */
-function chart(curve, { show, log, limit }, [width, height]) {
+function chart(curve, { show, log, limit, broken }, [width, height]) {
   const ready = log ? positive : finite;
   const [loss, last] = [show === "loss", curve.updates.length - 1];
   const values = ready(loss ? curve.loss : curve.norm);
@@ -143,19 +147,20 @@ function chart(curve, { show, log, limit }, [width, height]) {
     : { ...thinned(curve.updates, second), hoverinfo: "skip", mode: "lines", line: { color: css("--ink"), width: 1.5, dash: "dot" } };
   const written = { x: (curve.written ?? []).map((v) => v[0]), y: third, hoverinfo: "skip", mode: "lines+markers", line: { color: css("--ink"), width: 1.2, dash: "dot" }, marker: { color: css("--surface"), size: 7, line: { color: css("--ink"), width: 1.5 } } };
   const now = { x: last < 0 ? [] : [curve.updates[last]], y: last < 0 ? [] : [values[last]], hoverinfo: "skip", mode: "markers", cliponaxis: false, marker: { color: role, size: 9 } };
-  return [[line, other, ...(third.length ? [written] : []), now], layout(width, height, ahead(curve.updates[last] ?? 1), { marks, range, log }, last < 0 ? null : curve.updates[last], loss ? null : limit)];
+  return [[line, other, ...(third.length ? [written] : []), now], layout(width, height, ahead(broken ?? curve.updates[last] ?? 1), { marks, range, log }, broken ?? curve.updates[last] ?? null, loss ? null : limit, broken !== null)];
 }
 
-/** @param {number} width @param {number} height @param {number} end of the updates @param {{marks: number[], range: number[], log: boolean}} y @param {number | null} update the newest @param {number | null} limit @returns {any} */
-function layout(width, height, end, y, update, limit) {
+/** @param {number} width @param {number} height @param {number} end of the updates @param {{marks: number[], range: number[], log: boolean}} y @param {number | null} update the newest @param {number | null} limit @param {boolean} bad whether that update has no numbers @returns {any} */
+function layout(width, height, end, y, update, limit, bad) {
   const shared = { gridcolor: css("--line"), linecolor: css("--line-2"), zeroline: false, fixedrange: true, tickfont: { family: css("--font-mono"), size: 11, color: css("--ink-3") } };
   const rule = (/** @type {any} */ more) => ({ type: "line", layer: "below", line: { color: css("--ink-2"), width: 1, dash: "dot" }, ...more });
   return {
     width, height, margin: { l: 46, r: 10, t: height < 90 ? 5 : 8, b: 20 }, showlegend: false, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "x", dragmode: false, font: { family: css("--font-ui") },
     xaxis: { ...shared, range: [0, end], nticks: 6, tickformat: "~d", showgrid: false },
     yaxis: { ...shared, type: y.log ? "log" : "linear", range: y.range, tickmode: "array", tickvals: y.marks, ticktext: y.marks.map(tickText) },
+    annotations: bad ? [{ x: update, y: 0, yref: "paper", yanchor: "bottom", xanchor: Number(update) > end / 2 ? "right" : "left", showarrow: false, text: `✕ ${msg`diverged`}`, font: { color: css("--d"), size: 11.5 } }] : [],
     shapes: [
-      ...(update === null ? [] : [rule({ x0: update, x1: update, y0: 0, y1: 1, yref: "paper" })]),
+      ...(update === null ? [] : [rule({ x0: update, x1: update, y0: 0, y1: 1, yref: "paper", ...(bad ? { line: { color: css("--d"), width: 1.5 } } : {}) })]),
       ...(limit === null || (y.log && !(limit > 0)) ? [] : [rule({ x0: 0, x1: 1, xref: "paper", y0: limit, y1: limit, line: { color: css("--g"), width: 1, dash: "dash" } })]),
     ],
   };

@@ -136,6 +136,7 @@ function comesNext(part, world) {
 
 /** What the next stage does, in words. Pure. @param {World} world @param {any} train @param {number | null} limit @param {string} optimizer @param {number} rate */
 export function nextSaid(world, train, limit, optimizer, rate) {
+  if (world.moved?.ended) return msg`Nothing comes next: go back.`;
   const whole = train?.norm ?? (train?.parameter_norms ? Math.hypot(...train.parameter_norms.map((/** @type {any} */ [, v]) => number(v))) : null);
   switch ((world.moved?.stages ?? []).find((/** @type {any} */ s) => s.ms === null)?.name ?? "batch") {
     case "batch": return msg`Next: update ${(world.moved?.updates ?? 0) + 1} draws a batch.`;

@@ -173,10 +173,14 @@ def test_training_that_diverges_names_the_tensor_and_offers_the_way_back(window:
     bad = window.page.evaluate("() => lookback.store.world.notices.at(-1).message.match(/not finite is ([\\w.]+\\w)/)[1]")
     assert bad in window.page.locator(".view-sentence").inner_text()
     assert "NaN" in text(window, ".batch-sum") or "∞" in text(window, ".batch-sum")
+    assert text(window, ".curve-said") == f"update {window.world('moved.train.update')}: diverged"
+    note = window.page.locator(".clip .note")
+    assert note.inner_text() == "" or note.evaluate("(e) => e.scrollWidth <= e.clientWidth"), "the reason is read whole"
     before = window.world("moved.updates")
     window.page.locator(".view-sentence button:visible").first.click()
     window.until("!lookback.store.world.moved.ended")
     assert window.world("moved.updates") == before
+    window.until("!document.querySelector('.curve-said').textContent.includes('diverged')")
 
 
 def test_the_theme_changes_while_it_plays_and_the_curve_goes_on(window: Window) -> None:

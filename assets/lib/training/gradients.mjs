@@ -154,7 +154,7 @@ export function clipping(train, limit, sofar) {
   }
   const norm = train.norm === null ? sofar.norm : number(train.norm);
   const name = msg`norm of all`;
-  if (!Number.isFinite(norm)) return { name, norm: small(norm), factor: msg`none`, said: msg`not finite: the update is not made` };
+  if (!Number.isFinite(norm)) return { name, norm: small(norm), factor: msg`none`, said: msg`not finite: no update` };
   const factor = train.clip_factor === null ? (none || norm <= limit ? 1 : limit / norm) : number(train.clip_factor);
   const said = none ? msg`no limit` : factor < 1 ? `${limit} / ${small(norm)}` : msg`within ${limit}`;
   return { name, norm: small(norm), factor: small(factor), said: train.clip_factor === null ? `${said}, ${msg`to come`}` : said };

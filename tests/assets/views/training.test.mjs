@@ -64,7 +64,7 @@ test("the clip in words: to come, done, none, not finite", () => {
   assert.equal(say({ norm: 1.88, clip_factor: 0.53 }, 1), "1.880 | 0.530 | 1 / 1.880");
   assert.equal(say({ norm: 0.5, clip_factor: 1 }, 1), "0.500 | 1.000 | within 1");
   assert.equal(say({ norm: 0.5, clip_factor: 1 }, null), "0.500 | 1.000 | no limit");
-  assert.equal(say({ norm: NaN, clip_factor: null }, 1), "NaN | none | not finite: the update is not made");
+  assert.equal(say({ norm: NaN, clip_factor: null }, 1), "NaN | none | not finite: no update");
   assert.equal(clipping({ norm: null }, 1, { norm: null, whole: false }).said, "after backward");
 });
 
@@ -169,10 +169,11 @@ test("every view gives its numbers as a table", () => {
   assert.deepEqual(view.table(updating(known)).rows[0], ["head.weight", 0.4, null]);
   const curve = { updates: [9, 10], loss: [2, "NaN"], norm: [3, 4], clipped: [1, 1], validation: [[10, 2.5]], validated_every: 10, held_out: 16 };
   assert.deepEqual(charts.table({ ...training(), curve }).rows, [[9, 2, 3, 1, null], [10, NaN, 4, 1, 2.5]]);
-  assert.equal(valueWords(curve, { show: "norm", hover: null }), "update 10: 4.000 → 1.000");
-  assert.equal(valueWords(curve, { show: "loss", hover: 9 }), "update 9: 2.000");
-  assert.match(valueWords(curve, { show: "loss", hover: 10 }), /NaN, validation 2.500$/);
-  assert.equal(valueWords({ ...curve, updates: [] }, { show: "loss", hover: null }), "–");
+  assert.equal(valueWords(curve, { show: "norm", hover: null, broken: null }), "update 10: 4.000 → 1.000");
+  assert.equal(valueWords(curve, { show: "loss", hover: 9, broken: 11 }), "update 9: 2.000");
+  assert.match(valueWords(curve, { show: "loss", hover: 10, broken: null }), /NaN, validation 2.500$/);
+  assert.equal(valueWords({ ...curve, updates: [] }, { show: "loss", hover: null, broken: null }), "–");
+  assert.equal(valueWords(curve, { show: "loss", hover: null, broken: 11 }), "update 11: diverged");
   const leaking = { ...curve, written: /** @type {[number, number, number, number][]} */ ([[10, 3.84, 0.17, 0.53]]) };
   assert.deepEqual(charts.table({ ...training(), curve: leaking }).rows.map((r) => r[5]), [NaN, 3.84]);
   assert.equal(leakWords(leaking.written[0]), "Leakage: 53% right with the label in sight, 17% as it writes (3.840 nats).");
