@@ -41,7 +41,7 @@ def of_calls(calls: Sequence[Call]) -> list[Check]:
 def small(value: float) -> str:
     """A difference, as short as can be: "6e-8", "0"."""
     if not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "infinite"
+        return "NaN" if math.isnan(value) else "∞"
     return "0" if value == 0 else f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e+")
 
 

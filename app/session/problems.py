@@ -110,6 +110,13 @@ def _sides(error: Any) -> tuple[Any, str]:
             return shorten(value), f"below {more['lt']}"
         case "finite_number":
             return str(value), "a finite number"
+        case "union_tag_invalid":
+            name, tags = more["discriminator"].strip("'"), more["expected_tags"].replace("'", "")
+            return shorten(value.get(name) if isinstance(value, dict) else value), f"{name} {tags}"
+        case "union_tag_not_found":
+            return shorten(value), f"an object with {more['discriminator']}".replace("'", "")
+        case "model_attributes_type":
+            return shorten(value), "an object"
         case "literal_error":
             return shorten(value), more["expected"].replace("'", "")
     if kind.endswith(("_type", "_parsing")) and kind.rsplit("_", 1)[0] in _TYPES:

@@ -31,7 +31,11 @@ export function allowed({ low, high, above, whole, optional, few }, fitting = nu
 }
 
 /** What was given and what is allowed. @param {string | number} given @param {string} what */
-export const notAllowed = (given, what) => (given === "" ? msg`Nothing was given; allowed: ${what}.` : msg`${given} was given; allowed: ${what}.`);
+export const notAllowed = (given, what) => (given === "" ? msg`Nothing was given; allowed: ${what}.` : msg`${quoted(String(given))} was given; allowed: ${what}.`);
+
+const QUOTED = 40; // letters of what was typed that a message says again
+/** @param {string} given */
+const quoted = (given) => (given.length > QUOTED ? `${given.slice(0, QUOTED)}…` : given);
 
 /** Text as a number of this range; null is "nothing". Pure.
  * @param {string} typed @param {Range} range @param {Fitting | null} [fitting]

@@ -5,7 +5,7 @@ import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { drawGold, gold, goldCell } from "../lib/map/gold.mjs";
 import { drawMaskbar, maskbar, maskPanel } from "../lib/map/maskbar.mjs";
-import { edited, fillTable, mapTable, readout } from "../lib/map/maps.mjs";
+import { arrived, edited, fillTable, mapTable, readout } from "../lib/map/maps.mjs";
 import { drawMinis, squareSizes } from "../lib/map/minis.mjs";
 import { Overview } from "../lib/draw/overview.mjs";
 import { Pane } from "../lib/map/pane.mjs";
@@ -165,7 +165,8 @@ function modeOf(world, stage) {
 /** The numbers that a map shows. @param {World} world @param {number} [first] of its selectors */
 function values(world, first = 0) {
   const [weight, score] = [read.readCells(world, "map", first), read.readCells(world, "map", first + 1)];
-  return { weight, score, shown: world.look.show === "scores" ? score : weight };
+  const at = read.relation(world);
+  return { weight, score, shown: world.look.show === "scores" ? score : weight, came: at ? arrived(world, world.values("map", first)[0], at) : undefined };
 }
 
 /** The maps that are shown, each with the world of its request and its numbers.

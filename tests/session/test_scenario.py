@@ -6,10 +6,13 @@ import json
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from app.session import link
+from app.session.commands import Command
 from app.session.events import Refused
 from app.session.methods import MAX_TOKENS
+from app.session.problems import refused
 from app.session.scenario import defaults, parse
 from models.catalogue import architectures
 
@@ -168,3 +171,17 @@ def test_a_link_carries_what_was_packed() -> None:
 def test_a_broken_cut_or_huge_link_is_refused(text: str) -> None:
     with pytest.raises(Refused, match="This link cannot be read"):
         link.unpack(text)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ({"kind": "explode"}, "given 'explode'; allowed: kind open, step, back"),
+        ({}, "allowed: an object with kind"),
+        ([], "allowed: an object"),
+    ],
+)
+def test_a_command_that_is_none_is_told_which_there_are(command: Any, said: str) -> None:
+    with pytest.raises(ValidationError) as error:
+        TypeAdapter(Command).validate_python(command)
+    assert said in refused(error.value).problems[0].message

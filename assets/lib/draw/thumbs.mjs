@@ -49,10 +49,11 @@ export function ground(rows, columns, state) {
 }
 
 /** @param {HTMLCanvasElement} canvas @param {ReturnType<typeof ground>} under
- * @param {(row: number, column: number) => number} place of a value on its scale, 0..1; NaN where it is not known */
-export function thumb(canvas, { rows, columns, pixels: under }, place) {
+ * @param {(row: number, column: number) => number} place of a value on its scale, 0..1; NaN where it is not known
+ * @param {(row: number, column: number) => boolean} [came] whether a number came: then NaN is one that is none */
+export function thumb(canvas, { rows, columns, pixels: under }, place, came) {
   if (!rows || !columns) return;
-  const { table, flat } = colours("--seq");
+  const { table, flat, bad } = colours("--seq");
   const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
   pixels.set(under);
@@ -60,7 +61,7 @@ export function thumb(canvas, { rows, columns, pixels: under }, place) {
     for (let c = 0; c < columns; c++, i++) {
       if (under[i]) continue;
       const t = place(r, c);
-      pixels[i] = t === t ? table[t <= 0 ? 0 : t >= 1 ? 255 : Math.round(t * 255)] : flat.later;
+      pixels[i] = t === t ? table[t <= 0 ? 0 : t >= 1 ? 255 : Math.round(t * 255)] : came?.(r, c) ? bad : flat.later;
     }
   }
   // By way of a sheet: a canvas on the page that changes its size at each step costs the browser far more.

@@ -9,7 +9,8 @@ import { outside } from "../read/windows.mjs";
 import { figure, percent, rowWords, shown } from "../words.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("../canvas.mjs").CellState} CellState */
-/** @typedef {{weight: (r: number, k: number) => number, score: (r: number, k: number) => number}} Numbers */
+/** came: whether a number came for a cell, so that one which is none is told from one that is not known. Left out: none did.
+ * @typedef {{weight: (r: number, k: number) => number, score: (r: number, k: number) => number, came?: (r: number, k: number) => boolean}} Numbers */
 
 const STEPS = [6, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 129, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 513];
 
@@ -39,9 +40,9 @@ export function numbered(names, from, count) {
  * A stroke that is being painted is shown as if it were done.
  * @param {any} info a relation @param {number} layer @param {read.Row[]} queries @param {read.Row[]} keys
  * @param {(row: number, key: number) => number} value @param {{cells: Map<string, any>, visible: boolean | null} | null} [stroke] @param {boolean} [ahead] show the mask of later rows too
- * @param {boolean} [whole] all of it was computed at once, so that what is no number is none @param {(row: number, key: number) => boolean} [out] of a window of the architecture's own
+ * @param {Numbers["came"]} [came] @param {(row: number, key: number) => boolean} [out] of a window of the architecture's own
  * @returns {(row: number, key: number) => CellState} */
-export function cellState(info, layer, queries, keys, value, stroke = null, ahead = false, whole = false, out = () => false) {
+export function cellState(info, layer, queries, keys, value, stroke = null, ahead = false, came = undefined, out = () => false) {
   const mask = read.visibility(info, layer, keys);
   const there = (/** @type {read.Row[]} */ list) => Uint8Array.from(list, (r) => (r.state === "padded" ? 2 : read.known(r) ? 1 : 0));
   const [asks, asked] = [there(queries), there(keys)];
@@ -59,8 +60,17 @@ export function cellState(info, layer, queries, keys, value, stroke = null, ahea
     if (!both) return "later";
     if (out(row, key)) return "off";
     const v = value(row, key);
-    return v === v || whole ? "ok" : "later";
+    return v === v || came?.(row, key) ? "ok" : "later";
   };
+}
+
+/** Whether a number came for a cell of one head. What the op cursor has not reached has not come.
+ * @param {World} world @param {import("../types").Known | undefined} found weights @param {{info: any, layer: number, head: number}} at @returns {Numbers["came"]} */
+export function arrived(world, found, { info, layer, head }) {
+  if (!found?.has || read.before(world, read.scope(info, layer))) return undefined;
+  const b = Math.min(read.request(world), found.shape[0] - 1);
+  const lead = found.axes.length === 3 ? [b] : [b, Math.min(head, found.shape[1] - 1)];
+  return (row, key) => !!found.has?.(...lead, row, key);
 }
 
 /** Which cells have a number that was set by an edit that is on: of the weights or the scores of this read.
@@ -101,7 +111,7 @@ export function readout(world, hover, number, state, marked = null) {
   if (!at) return nothing;
   const [queries, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
   const row = hover?.row ?? focus.row;
-  const key = hover?.column ?? focus.key ?? read.reads(number.weight, row, keys.length)[0]?.key ?? -1;
+  const key = hover?.column ?? focus.key ?? read.reads(number.weight, row, keys.length)[0]?.key ?? (number.came?.(row, 0) ? 0 : -1);
   const note = world.look.editing && world.role === "writer" && !hover ? msg`Drag paints; the right button erases.` : "";
   if (row < 0 || key < 0) return { ...nothing, note, figures: msg`nothing is computed yet` };
   const here = focus.locked && row === focus.row && key === focus.key;
@@ -133,12 +143,12 @@ function cellWords(state, number, row, key) {
 const WHOLE = 24; // rows and columns up to which the hidden table holds all
 
 /** The map as a table for screen readers: all of it, or the current row of a large one.
- * @param {HTMLElement} element @param {World} world @param {{weight: (r: number, k: number) => number}} number */
+ * @param {HTMLElement} element @param {World} world @param {Numbers} number */
 export function fillTable(element, world, number) {
   const at = read.relation(world);
   if (!at) return;
   const [queries, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
-  const state = cellState(at.info, at.layer, queries, keys, number.weight, null, false, false, outside(world, at.info, at.layer, number.weight));
+  const state = cellState(at.info, at.layer, queries, keys, number.weight, null, false, number.came, outside(world, at.info, at.layer, number.weight));
   const { row } = read.focus(world);
   const rows = queries.map((_, i) => i).filter((i) => (queries.length <= WHOLE && keys.length <= WHOLE ? true : i === row));
   const words = stateWords();
@@ -155,7 +165,7 @@ export function mapTable(world, number) {
   const at = read.relation(world);
   if (!at) return { columns, rows: [] };
   const [queries, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
-  const state = cellState(at.info, at.layer, queries, keys, number.weight, null, true, false, outside(world, at.info, at.layer, number.weight));
+  const state = cellState(at.info, at.layer, queries, keys, number.weight, null, true, number.came, outside(world, at.info, at.layer, number.weight));
   const words = stateWords();
   const finite = (/** @type {number} */ v) => (Number.isNaN(v) ? null : v);
   return { columns, rows: queries.flatMap((q, r) => keys.map((k, c) => [r, q.token, c, k.token, finite(number.weight(r, c)), finite(number.score(r, c)), words[state(r, c)]])) };

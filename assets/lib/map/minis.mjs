@@ -5,7 +5,7 @@ import { place } from "../canvas.mjs";
 import { binFor } from "../draw/bins.mjs";
 import { h, list, set } from "../dom.mjs";
 import { msg } from "../language.mjs";
-import { cellState, reserve } from "./maps.mjs";
+import { arrived, cellState, reserve } from "./maps.mjs";
 import { within } from "../draw/pan.mjs";
 import * as read from "../reads.mjs";
 import { ground, thumb } from "../draw/thumbs.mjs";
@@ -68,9 +68,10 @@ export function drawMinis(element, world, context, values, scale) {
     set(button, "aria-pressed", String(o.layer === at.layer && o.head === at.head));
     set(button, "aria-label", msg`Layer ${o.layer + 1} head ${o.head + 1}`);
     button.onclick = () => context.look({ relation: at.info.name, layer: o.layer, head: o.head, path: null, op: null });
-    const known = read.told(world, at.info, o.layer, read.cells(found.get(read.tapsOf(world, at.info, o.layer).weights), request, o.head), sent);
+    const weights = found.get(read.tapsOf(world, at.info, o.layer).weights);
+    const known = read.told(world, at.info, o.layer, read.cells(weights, request, o.head), sent);
     const value = squares(known, bin / sent);
-    thumb(button.firstElementChild, grounds[o.layer], plain ? value : (r, c) => place(value(r, c), scale));
+    thumb(button.firstElementChild, grounds[o.layer], plain ? value : (r, c) => place(value(r, c), scale), bin === 1 ? arrived(world, weights, { info: at.info, ...o }) : undefined);
   });
 }
 

@@ -94,8 +94,7 @@ export class Pane {
   cells({ info, layer }, { number, mask }) {
     const { world } = this;
     const value = mask ? () => 1 : number.shown;
-    const whole = read.phase(world) === "train" && !mask && !Number.isNaN(number.weight(0, 0));
-    return { value, state: cellState(info, layer, read.rows(world, info.query), read.rows(world, info.key), value, this.stroke, mask || world.look.editing, whole, outside(world, info, layer, number.weight)) };
+    return { value, state: cellState(info, layer, read.rows(world, info.query), read.rows(world, info.key), value, this.stroke, mask || world.look.editing, number.came, outside(world, info, layer, number.weight)) };
   }
 
   /** Where nothing is locked, the newest row's largest read is marked. @param {(row: number, key: number) => number} weight */

@@ -65,8 +65,9 @@ export function kept(all, policy) {
 }
 
 /** The line under the list: what Step does, or how the request ended, in pieces: words, and the token that is taken.
- * @param {any} view @param {boolean} [recording] in which nothing else can be chosen @returns {(string | {token: string})[]} */
-export function outcome(view, recording = false) {
+ * @param {any} view @param {boolean} [recording] in which nothing else can be chosen @param {boolean} [broken] its numbers are none @returns {(string | {token: string})[]} */
+export function outcome(view, recording = false, broken = false) {
+  if (broken) return [msg`There is no distribution to choose from. Go back, or take the edit back.`];
   const lead = view && !view.output && !view.finished && read.choice(view);
   if (!lead) return [ended(view)];
   const taken = { token: shown(lead.token) };
