@@ -162,7 +162,7 @@ class Moving(Told):
         here = self.timeline.here
         if self.ended:
             number = here.place.updates + 1
-            message = f"Update {number} has a loss or a gradient that is not finite. Go back, lower the learning rate, step again."
+            message = f"Update {number} has a loss or a gradient that is not finite. Go back, lower the learning rate, go on."
             raise Refused.one("kind", "step", "back, go, change", message)
         update = self.standing.update
         self._dirty = True
