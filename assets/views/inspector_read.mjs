@@ -107,7 +107,7 @@ function who(element, world, found) {
   const several = read.requestCount(world) > 1 ? `${requestName(read.request(world))}, ` : "";
   /** @type {any[]} */
   const values = [several, { token: shown(query?.token ?? "") }, owner, found?.row ?? 0];
-  const said = query && found && at?.info.query === "r" ? [several, { token: shown(query.token) }] : query && found ? parts`${values[0]}query ${values[1]}, ${values[2]} row ${values[3]}` : [msg`nothing is computed yet`];
+  const said = query && found && at?.info.query === "r" ? [several, { token: shown(query.token) }] : query && found ? parts`${values[0]}query ${values[1]}, ${values[2]} row ${values[3]}` : [world.moved?.unreadable ? msg`not finite` : msg`nothing is computed yet`];
   list(element, said, (_, i) => `${i} ${said.length}`, (p) => h("span", { class: typeof p === "object" ? "mono c-q" : null }), (span, p) => text(span, typeof p === "object" ? p.token : String(p)));
 }
 

@@ -141,6 +141,7 @@ def test_a_refusal_can_be_closed_and_a_lost_connection_says_when_it_is_back(brow
         window.until("document.querySelector('.say').textContent.includes('takes')")
         window.page.evaluate("() => lookback.run.state('offline', String(Date.now() - 12000))")
         window.until(r"/Showing decode 1, measured 1\d s ago/.test(document.querySelector('.say').textContent)")
+        window.page.evaluate("() => lookback.run.refuse([{field: 'connection', message: 'Not connected'}])")
         window.page.evaluate("() => lookback.run.state('open', '')")
         window.until(
             "document.querySelector('.say-note').textContent.startsWith('Connected again after 12 s. This is decode 1.')"

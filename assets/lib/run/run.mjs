@@ -106,7 +106,9 @@ export class Run {
 
   /** @param {import("../types").World["connection"]} connection @param {string} reason */
   state(connection, reason) {
-    this.store.set({ connection, reason: named(reason) });
+    const { refused } = this.store.world;
+    const over = connection === "open" && refused?.every((/** @type {any} */ e) => e.field === "connection"); // it said that there is none
+    this.store.set({ connection, reason: named(reason), ...(over ? { refused: null } : {}) });
   }
 
   /** @param {import("./wire.mjs").Frame} frame */
