@@ -13,7 +13,8 @@ from app.session import weights
 from app.session.scenario import Scenario, defaults
 from models import Inputs
 from models.catalogue import architectures, tasks
-from models.parts.tap import OFF, SemanticType, Tap
+from models.parts.tap import OFF, Tap
+from models.parts.tape import SemanticType
 from models.tasks import BOS, words_of
 from models.tasks.objective import pad
 

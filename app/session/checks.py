@@ -21,7 +21,7 @@ from app.session.policy import finite
 from app.session.reading import Call
 from app.session.scenario import Scenario
 from app.session.updating import Update
-from models.parts.tap import Tape
+from models.parts.tape import Tape
 
 SHARES = "Σ of what is left = state"
 TOLERANCE = 1e-5

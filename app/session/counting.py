@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from models.parts.tap import SemanticType, Tap
+from models.parts.tap import Tap
+from models.parts.tape import SemanticType
 
 LAYER = re.compile(r"^(.*?)\.?layer(\d+)\b")
 TIMES = 5

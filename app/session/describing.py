@@ -19,7 +19,7 @@ from app.session.scenario import Scenario
 from models import AXES, State
 from models.catalogue import read_config
 from models.parts.norms import BatchNorm, RMSNorm
-from models.parts.tap import Tape
+from models.parts.tape import Tape
 from models.parts.visibility import Cell, Visibility
 from models.tasks import Features
 

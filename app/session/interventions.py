@@ -15,7 +15,8 @@ from app.session.problems import shorten
 from app.session.scenario import Donor, Request, Scenario, TapEdit
 from app.session.timeline import Moment, Timeline
 from models import Inputs
-from models.parts.tap import Edit, Record, Recorder, Step, Tape, loop_position
+from models.parts.tap import Edit, Recorder, Step
+from models.parts.tape import Record, Tape, loop_position
 from models.parts.visibility import NoVisibleKey
 from models.tasks import SPECIALS
 from models.tasks.objective import pad

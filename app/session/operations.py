@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from models.parts.tap import Tape
+from models.parts.tape import Tape
 
 MOST_TILES = 32  # of a read that is told tile by tile; more of them are one operation
 

@@ -11,7 +11,8 @@ from app.session import describing, given
 from app.session.events import Schema
 from app.session.scenario import Scenario
 from models import Inputs, Rows
-from models.parts.tap import Record, Recorder, Tape
+from models.parts.tap import Recorder
+from models.parts.tape import Record, Tape
 from models.tasks import Features
 from models.tasks.objective import pad_features
 

@@ -20,7 +20,8 @@ from app.session.scenario import Scenario
 from app.session.timeline import Ending, Place, Written
 from models import Outputs, Rows, State
 from models.parts.select import join, select, trimmed
-from models.parts.tap import OFF, Editor, Recorder, Tap, Tape
+from models.parts.tap import OFF, Editor, Recorder, Tap
+from models.parts.tape import Tape
 from models.tasks import EOS
 from models.tasks.objective import deciding, decision_rows, pad
 

@@ -22,7 +22,7 @@ from app.session.commands import Selector
 from app.session.describing import kernels, parameter_axes
 from app.session.reading import Call
 from app.session.shown import Array, Piece
-from models.parts.tap import Record, Tape
+from models.parts.tape import Record, Tape
 
 MOST_BYTES = 64 << 20
 OWNERS = frozenset("bsthgv")

@@ -29,7 +29,8 @@ from app.session.timeline import STAGES, Place
 from app.session.training import clip, draw
 from models import Inputs, Outputs, Rows
 from models.parts import norms
-from models.parts.tap import Recorder, Tape, TapeFull
+from models.parts.tap import Recorder
+from models.parts.tape import Tape, TapeFull
 from models.parts.visibility import NoVisibleKey
 from models.tasks import Example
 from models.tasks.objective import Lesson, TooFewFrames, differentiated, lesson, losses, mean_loss, total_loss

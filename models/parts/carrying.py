@@ -15,7 +15,7 @@ from functools import reduce
 import torch
 from torch import Tensor
 
-from models.parts.tap import Record
+from models.parts.tape import Record
 
 
 @dataclass(frozen=True)

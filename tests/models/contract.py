@@ -15,7 +15,8 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from models import AXES, Outputs, Rows, Spec, State
-from models.parts.tap import OFF, Edit, Editor, Recorder, Tap, Tape
+from models.parts.tap import OFF, Edit, Editor, Recorder, Tap
+from models.parts.tape import Tape
 from models.parts.visibility import Cell, NoVisibleKey, Visibility
 from models.tasks.objective import mean_loss, row_losses
 from tests.models.contract_rows import (

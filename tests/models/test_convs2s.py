@@ -15,7 +15,8 @@ from torch.testing import assert_close
 
 from models import Inputs, Rows
 from models.convs2s import HALF, Config, ConvS2S
-from models.parts.tap import OFF, Recorder, Tape
+from models.parts.tap import OFF, Recorder
+from models.parts.tape import Tape
 from models.parts.visibility import NoVisibleKey
 
 GOLDEN = load_file(Path(__file__).parents[1] / "fixtures" / "convs2s.safetensors")

@@ -12,7 +12,8 @@ from torch.testing import assert_close
 from models import Inputs, Rows
 from models.memory_lm import LSTMN, ROLES, KeyValue, KeyValueConfig, LSTMNConfig
 from models.nplm import NPLM, Config
-from models.parts.tap import Record, Recorder
+from models.parts.tap import Recorder
+from models.parts.tape import Record
 from models.parts.visibility import Cell, NoVisibleKey, Visibility
 from models.tasks import PAD
 from models.tasks.dyck import CLOSES, PAIRS, TASK, Dyck

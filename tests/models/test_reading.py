@@ -16,7 +16,8 @@ from models.bahdanau import Config as BahdanauConfig
 from models.luong import Config as LuongConfig
 from models.luong import Luong
 from models.parts.scores import LUONG_SCORES, Additive, ConcatRow, Dot, General, Location
-from models.parts.tap import OFF, Editor, Record, Recorder
+from models.parts.tap import OFF, Editor, Recorder
+from models.parts.tape import Record
 
 WORDS, N = 23, 6
 SOURCE = Rows(torch.tensor([[4, 8, 7, 12, 9], [5, 6, 6, 4, 4]]), torch.tensor([5, 2]))

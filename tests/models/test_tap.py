@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from models.parts.tap import FIXED_TYPES, OFF, AxisError, Editor, Recorder, Step, Tap, Tape
+from models.parts.tap import OFF, Editor, Recorder, Step, Tap
+from models.parts.tape import FIXED_TYPES, AxisError, Tape
 
 
 def test_off_gives_the_value_straight_back() -> None:

@@ -12,7 +12,8 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from models import Inputs, Rows
-from models.parts.tap import Record, Recorder
+from models.parts.tap import Recorder
+from models.parts.tape import Record
 from models.parts.tiles import tiled, whole
 from models.parts.visibility import Visibility
 from models.transformer import DecoderOnly, DecoderOnlyConfig

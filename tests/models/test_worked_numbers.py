@@ -9,7 +9,8 @@ from typing import Any
 import torch
 
 from models import Inputs, Rows
-from models.parts.tap import OFF, Record, Recorder
+from models.parts.tap import OFF, Recorder
+from models.parts.tape import Record
 from models.tasks import BOS, EOS, PAD
 from models.tasks.objective import decision_rows, pad, shift
 from models.transformer import DecoderOnly, DecoderOnlyConfig, EncoderDecoder, EncoderDecoderConfig

@@ -16,7 +16,8 @@ from app.session.events import Analysis, Refused
 from app.session.scenario import defaults
 from models import Inputs
 from models.catalogue import architectures
-from models.parts.tap import OFF, SemanticType
+from models.parts.tap import OFF
+from models.parts.tape import SemanticType
 from models.tasks.objective import pad
 
 CPU = torch.device("cpu")

@@ -14,7 +14,8 @@ from app.session import checks, updating
 from app.session.commands import Change, Selector, Step
 from app.session.events import Curve, Moved, Refused, Values
 from models import Inputs
-from models.parts.tap import OFF, Recorder, Tape, TapeFull
+from models.parts.tap import OFF, Recorder
+from models.parts.tape import Tape, TapeFull
 from models.tasks import PAD
 from tests.session.driving import SMALL, Reader, do, moved, of, opened
 

@@ -28,7 +28,7 @@ from app.session.standing import load, parameters_before
 from app.session.timeline import Place
 from app.session.updating import Update
 from models import Rows
-from models.parts.tap import Tape
+from models.parts.tape import Tape
 from models.tasks.objective import pad
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from app.session.analyses import Result, Run, known
 from app.session.events import Check, Status
 from models import Relation
 from models.parts.band import Projected, Window, banded, bound, edges
-from models.parts.tap import Tape
+from models.parts.tape import Tape
 from models.parts.visibility import Visibility
 
 NAME = "banded"

@@ -19,7 +19,8 @@ from app.session.events import Check, Refused
 from app.session.reading import listening
 from app.session.scenario import Scenario
 from models import Outputs, Rows
-from models.parts.tap import SemanticType, Tap
+from models.parts.tap import Tap
+from models.parts.tape import SemanticType
 from models.tasks.objective import deciding, decision_rows
 
 NAME = "choice_reach"

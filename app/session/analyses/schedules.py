@@ -20,7 +20,8 @@ from app.session.counting import count
 from app.session.events import Check, Refused, Status
 from models import Inputs, Rows
 from models.catalogue import config_schema, read_config
-from models.parts.tap import OFF, Recorder, Tape
+from models.parts.tap import OFF, Recorder
+from models.parts.tape import Tape
 from models.tasks import source_size
 from models.tasks.objective import pad
 

@@ -22,7 +22,8 @@ from app.session.analyses import Result, Run, one_request, whole
 from app.session.events import Check
 from app.session.reading import listening
 from models import Inputs
-from models.parts.tap import SemanticType, Step, Tap
+from models.parts.tap import Step, Tap
+from models.parts.tape import SemanticType
 
 NAME = "state_jacobian"
 TITLE = "How much a state passes on from row to row"

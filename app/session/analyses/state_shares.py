@@ -20,7 +20,7 @@ from app.session.events import Check, Refused, Status
 from app.session.reading import listening
 from models import Inputs
 from models.parts.carrying import Carry, left
-from models.parts.tap import Tape
+from models.parts.tape import Tape
 
 NAME = "state_shares"
 TITLE = "What is left of each row adds up to the state"

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from app.session import checks, weights
 from app.session.analyses import Result, Run, known, whole
 from app.session.events import Check, Refused, Status
-from models.parts.tap import Record, Recorder, Tape
+from models.parts.tap import Recorder
+from models.parts.tape import Record, Tape
 from models.parts.tiles import tiled
 from models.parts.tiles import whole as scored
 
