@@ -35,7 +35,7 @@ function derived(b, r, j) {
   const d = derivatives(b, r), part = b.mode === "scaled_dot" ? ` / √${b.q.length}` : "";
   const typed = b.mode === "supplied";
   return [
-    [msg`score`, b.enters === "multiply" ? "p (M g·v − g·z)" : "w (g·v − g·z)", figure(d.scores[j])],
+    [msg`score`, b.enters === "multiply" ? "p(Mg·v − g·z)" : "w (g·v − g·z)", figure(d.scores[j])],
     ["v", "w g", few(d.values[j])],
     ["q", typed ? msg`scores are typed` : `Σ ∂s k${part}`, typed ? "0" : few(d.q)],
     ["k", typed ? msg`scores are typed` : `∂s q${part}`, typed ? "0" : few(d.keys[j])],

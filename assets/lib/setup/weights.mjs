@@ -45,13 +45,15 @@ function trained({ steps, loss, metrics = {}, required = {} }) {
 
 /** What it reached on examples that it was not trained on, of what is measured for its task, and in brackets what it had to reach.
  * @param {Record<string, any>} metrics @param {Record<string, Bounds>} required by the dotted name of a metric @returns {string} */
-function reached({ exact, exact_by_clauses: clauses, alignment, accuracy, hop_cosine: alike, closers, phone_error_rate: phones, validation_loss: loss }, required) {
+function reached({ exact, exact_by_clauses: clauses, alignment, accuracy, agreement, induction, hop_cosine: alike, closers, phone_error_rate: phones, validation_loss: loss }, required) {
   const parts = [
     exact !== undefined && (!clauses || required.exact) && msg`exact ${share(exact)}` + bounds(required.exact),
     clauses && msg`exact ${[1, 2, 3].map((n) => share(clauses[n]) + bounds(required[`exact_by_clauses.${n}`])).join(", ")} for 1, 2, 3 clauses`,
     alignment && msg`alignment ${share(alignment.share)}` + bounds(required["alignment.share"]),
     phones !== undefined && msg`wrong sounds ${share(phones)}` + bounds(required.phone_error_rate),
     accuracy !== undefined && msg`right ${share(accuracy)}` + bounds(required.accuracy),
+    agreement !== undefined && msg`agreement ${share(agreement)}` + bounds(required.agreement),
+    induction && msg`repeats right ${share(induction.right)}` + bounds(required["induction.right"]),
     alike !== undefined && msg`cosine of two hops ${share(alike)}` + bounds(required.hop_cosine),
     closers && msg`closing brackets ${share(closers.right)}` + bounds(required["closers.right"]),
     required.validation_loss && msg`loss ${share(loss)}` + bounds(required.validation_loss),

@@ -33,6 +33,8 @@ test("what they had to reach stands beside what they reached", () => {
   );
   assert.equal(said({ validation_loss: 2.04 }, { validation_loss: { at_most: 2.2 } }), "Trained. Held out (required): loss 2.04 (≤\u00a02.20).");
   assert.equal(said({ validation_loss: 2.04 }, {}), "Trained.");
+  assert.equal(said({ agreement: 0.989 }, { agreement: { at_least: 0.98 } }), "Trained. Held out (required): agreement 0.99 (≥\u00a00.98).");
+  assert.equal(said({ induction: { right: 0.205 } }, { "induction.right": { at_most: 0.3 } }), "Trained. Held out (required): repeats right 0.20 (≤\u00a00.30).");
 });
 
 test("random weights offer the way to the trained ones, by themselves or with their variant", () => {
