@@ -53,6 +53,7 @@ export default {
     const button = head.lastElementChild;
     button.hidden = !!found || doing.running;
     button.onclick = doing.start;
+    button.disabled = world.role !== "writer";
     text(head.children[1], found ? (found.uses === "batch" ? msg`this run: by the call` : msg`this run: by running`) : "");
     for (const part of [table, moments]) part.hidden = !found;
     list(table.lastElementChild, found ? changes(found) : [], (l) => l[0], () => h("tr", null, h("td"), h("td", { class: "mono" }), h("td", { class: "mono" })), (tr, l) => l.forEach((said, i) => text(tr.children[i], said)));
