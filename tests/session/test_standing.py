@@ -116,6 +116,8 @@ def test_operations_stand_in_the_order_of_the_paper(architecture: str, order: tu
     engine = opened(architecture, seed=3)
     decoded = moved(do(engine, Step()))
     assert [stage.ops for stage in decoded.stages if stage.ops] == [order]
+    encoded, read = (stage.ops for stage in moved(do(opened(architecture, phase="prefill", seed=3), Step())).stages)
+    assert read == order and all(op.startswith("encoder") for op in encoded), "no target row is there while the source is encoded"
     trained = opened(architecture, phase="train", seed=3)
     do(trained, Step(unit="stage"))
     forward = {stage.name: stage.ops for stage in moved(do(trained, Step(unit="stage"))).stages}["forward"]
