@@ -13,8 +13,8 @@ def ops(tape: Tape, paths: Iterable[str] | None = None) -> tuple[str, ...]:
     """The scopes that recorded something, in order: "decoder.layer0.self", ... What runs tile by tile is one operation a tile,
     before the read that they make: "decoder.layer0.self.tile.0", ... paths: of these alone, in an order of their own.
 
-    A scope that works inside a loop stands where it does so: a mask that is laid out before the loop reads nothing yet. One that was
-    given no target row, as where a source alone is encoded, did not work."""
+    A scope that works inside a loop stands where it does so: a mask that is laid out before the loop reads nothing yet. One that
+    was given no target row, as where a source alone is encoded, did not work."""
     idle = {scope(p) for p, r in tape.records.items() if "t" in r.axes and not r.value.shape[r.axes.index("t")]}
     found = _in_order(tape, [p for p in (tape.records if paths is None else paths) if scope(p) not in idle])
     tiles = {scope(p): r.value.shape[r.axes.index(a)] for p, r in tape.records.items() for a in r.axes if a in ("i", "j")}
