@@ -4,7 +4,7 @@
 import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { windowed } from "../read/windows.mjs";
-import { area, border, count, paint, programs, sameMasks, withMask } from "./visibility.mjs";
+import { area, border, bound, count, paint, programs, sameMasks, withMask } from "./visibility.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("./visibility.mjs").Mask} Mask @typedef {{query: number, key: number}} Spot */
 
@@ -37,14 +37,8 @@ export function maskSummary(world) {
   const all = (rows * real).toLocaleString("en"), open = known.open.toLocaleString("en");
   const own = mask.own ? `; ${msg`this layer alone`}` : "";
   if (mask.program !== "sliding") return msg`${maskName(mask)}: ${open} of ${all} cells open` + (windowed(world, at.info, at.layer) ? `; ${msg`a window leaves fewer`}` : "") + mine + pads + own;
-  const bound = bounds(mask, real).toLocaleString("en"), reach = mask.parameter * (mask.every ?? 1);
-  return msg`${maskName(mask)}: ${open} cells, bound ${bound}` + `; ${msg`a layer reaches ${reach} rows`}` + mine + pads + `; ${msg`${all} in all`}` + own;
-}
-
-/** What bounds the cells of a window around each row: n (2r + 1 + 2g). @param {Mask} mask @param {number} n rows */
-function bounds(mask, n) {
-  const everywhere = (mask.global_rows ?? []).filter((row) => row < n).length;
-  return n * (2 * mask.parameter + 1 + 2 * everywhere);
+  const most = bound(mask, real).toLocaleString("en"), reach = mask.parameter * (mask.every ?? 1);
+  return msg`${maskName(mask)}: ${open} cells, bound ${most}` + `; ${msg`a layer reaches ${counted(reach, "{0} row", "{0} rows")}`}` + mine + pads + `; ${msg`${all} in all`}` + own;
 }
 
 /** The command that edits the masks of the selected relation, or null where nothing would change.

@@ -3,13 +3,12 @@
  * layer of reads, by the masks alone (models/parts/reach.py). Pure. */
 
 import * as read from "../reads.mjs";
-import { border, compile, count } from "./visibility.mjs";
+import { border, bound, CAUSAL, compile, count } from "./visibility.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("./visibility.mjs").Mask} Mask */
 /** @typedef {{open: number, full: number, causal: boolean, bound: number | null}} Edges */
 
 const PATTERNS = new Set(["sliding", "causal_sliding", "block", "causal_block"]);
-const CAUSAL = new Set(["causal", "past", "causal_sliding", "causal_block"]);
 
 /** The read that is looked at, where rows read rows of their own kind through a pattern that leaves some out. @param {World} world */
 export function patterned(world) {
@@ -27,10 +26,9 @@ export function edges(mask, rows) {
   if (seen?.of === of) return seen.edges;
   const n = rows.filter(read.known).length;
   const causal = CAUSAL.has(mask.program);
-  const everywhere = (mask.global_rows ?? []).filter((row) => row < n).length;
   const found = {
     open: count(mask, n, rows.length, (k) => read.known(rows[k]), border(rows)), full: causal ? (n * (n + 1)) / 2 : n * n, causal,
-    bound: mask.program === "sliding" ? n * (2 * mask.parameter + 1 + 2 * everywhere) : null,
+    bound: mask.program === "sliding" ? bound(mask, n) : null,
   };
   counts.set(mask, { of, edges: found });
   return found;

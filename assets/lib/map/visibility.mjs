@@ -12,7 +12,7 @@ import { msg } from "../language.mjs";
 /** @typedef {Mask & {relation: string, layer: number | null}} ScenarioMask */
 
 /** Programs whose rows never read a later one. */
-const CAUSAL = new Set(["causal", "past", "causal_sliding", "causal_block"]);
+export const CAUSAL = new Set(["causal", "past", "causal_sliding", "causal_block"]);
 /** The letter of the parameter, of those that have one. @type {Record<string, string>} */
 const LETTERS = { prefix: "P", sliding: "r", causal_sliding: "r", block: "n", causal_block: "n" };
 
@@ -112,6 +112,9 @@ export function count(mask, queries, keys, valid = () => true, border = 0) {
   for (let q = 0; q < queries; q++) for (const k of real) if (allows(q, k)) open++;
   return open;
 }
+
+/** What bounds the cells of a window around each of n rows: n (2r + 1 + 2g). @param {Mask} mask @param {number} n */
+export const bound = (mask, n) => n * (2 * mask.parameter + 1 + 2 * (mask.global_rows ?? []).filter((row) => row < n).length);
 
 /** How many single cells these stand for. @param {Cell[]} cells */
 export const area = (cells) => grid(cells).at.reduce((n, cell) => n + (cell ? 1 : 0), 0);

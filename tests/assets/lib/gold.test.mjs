@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { agreement, gold } from "../../../assets/lib/map/gold.mjs";
+import { agreement, gold, ofRequest } from "../../../assets/lib/map/gold.mjs";
 import { request, row, training, world } from "../views/world.mjs";
 
 const LINKS = [[0, 0], [1, 2], [2, 1]]; // the black cat: le chat noir
@@ -19,6 +19,12 @@ test("after a word that is not the gold one, no row has a gold word to predict",
   const other = [row("<bos>"), row("la"), row("chat")];
   const w = known(world(), ["le", "chat", "noir"]);
   assert.deepEqual(cells(gold({ ...w, moved: { ...w.moved, requests: [request({ target: other })] } })), [[0, [0]]]);
+});
+
+test("hypotheses of a beam are all of the one request", () => {
+  const w = known(world({}, { request: 1 }), ["le", "chat", "noir"]);
+  const beam = { ...w, moved: { ...w.moved, requests: [request(), request()] } };
+  assert.equal(ofRequest(beam), beam.opened.gold[0]);
 });
 
 test("only where a target reads a source, and where it is known; in training it comes with the batch", () => {

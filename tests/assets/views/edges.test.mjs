@@ -14,6 +14,7 @@ test("cells of a window beside the full form and its bound; padding counts nowhe
   assert.deepEqual(edges(window_, rows), { open: 28, full: 100, causal: false, bound: 30 });
   assert.deepEqual(edges(global, rows), { open: 44, full: 100, causal: false, bound: 50 });
   assert.deepEqual(edges({ ...window_, program: "causal_sliding" }, rows), { open: 19, full: 55, causal: true, bound: null });
+  assert.equal(edges({ ...window_, global_rows: [0, 10] }, rows).bound, 50, "a global row that is not there widens nothing");
   assert.deepEqual(edges(window_, [...rows.slice(0, 4), row("<pad>", "padded")]), { open: 10, full: 16, causal: false, bound: 12 });
 });
 
@@ -37,6 +38,8 @@ test("only a read of one's own kind through a pattern has them", () => {
   const masks = [window_, window_].map((m) => ({ ...m, program: "causal_sliding", own: false }));
   const w = { ...base, opened: { ...base.opened, relations: base.opened.relations.map((r) => (r.name === "target_self" ? { ...r, masks } : r)) } };
   assert.equal(patterned(w)?.info.name, "target_self");
+  const cross = { ...base, look: { ...base.look, relation: "cross" }, opened: { ...base.opened, relations: base.opened.relations.map((r) => (r.name === "cross" ? { ...r, masks } : r)) } };
+  assert.equal(patterned(cross), null);
   assert.deepEqual([reach(w)?.row, reach(w)?.watched, reach(w)?.needs], [2, 0, 2]);
   assert.deepEqual(view.table(w).rows, [[1, 2, 3, 0, false], [2, 3, 3, 0, true]]);
   const said = (v) => sentence(v, () => 0.5).parts.map((p) => p.text).join("");

@@ -6,7 +6,7 @@ import { block, change, maskName, maskSummary, painted, reset, toggled } from ".
 import { cellFigure, cellState, edited, mapTable, numbered, readout, reserve } from "../../../assets/lib/map/maps.mjs";
 import * as read from "../../../assets/lib/reads.mjs";
 import map, { pair } from "../../../assets/views/map.mjs";
-import { request, row, training, world } from "./world.mjs";
+import { full, request, row, training, world } from "./world.mjs";
 
 const weights = [[0.9, 0.1, 0], [0.2, 0.3, 0.5], [0.1, 0.7, 0.2]];
 const weight = (r, k) => weights[r]?.[k] ?? NaN;
@@ -133,6 +133,9 @@ test("a number fits its cell", () => {
 
 test("what the mask allows is counted", () => {
   assert.equal(maskSummary(world({}, { relation: "target_self" })), "causal: 6 of 9 cells open");
+  const around = world({}, { relation: "source_self", layer: 0 });
+  Object.assign(around.opened.relations[0], { masks: [{ ...full, program: "sliding", parameter: 1, global_rows: [0, 9] }] });
+  assert.match(maskSummary(around), /: 9 cells, bound 15; a layer reaches 1 row; 9 in all$/, "3 (2 · 1 + 1 + 2 · 1): row 9 is not there");
   assert.equal(maskSummary(masked("causal", [{ query: 2, key: 0, visible: false }], { relation: "target_self" })), "causal: 5 of 9 cells open, 1 cell set by you");
   assert.equal(maskName({ program: "prefix", parameter: 3, cells: [] }), "prefix P = 3");
   assert.equal(maskName({ program: "causal_sliding", parameter: 16, cells: [], every: 2, global_rows: [0, 97] }), "causal sliding r = 16, every 2, global rows 0, 97");
