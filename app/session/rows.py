@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import torch
 
-from app.session import given, interventions, policy, said, trace
+from app.session import given, interventions, policy, said
+from app.session.arrays import array
 from app.session.checks import logits_path
 from app.session.events import Notice
 from app.session.feeding import gold_share
@@ -61,8 +62,8 @@ def _request(
         rest,
         sum(log_p),
         tuple(unknown),
-        None if choice is None or logits is None else trace.array(logits, "f32"),
-        trace.array(torch.tensor(log_p, dtype=torch.float32), "f32") if log_p else None,
+        None if choice is None or logits is None else array(logits, "f32"),
+        array(torch.tensor(log_p, dtype=torch.float32), "f32") if log_p else None,
         _unedited(scenario, reading, b, at, None if choice is None else len(written.ids) - (place.stage == "choose")),
         _unused(scenario, reading, b, task.target),
         joined=_turn(place, b, True),
@@ -109,7 +110,7 @@ def _unedited(scenario: Scenario, reading: Reading, b: int, at: int | None, step
     choice = policy.choose(logits, scenario.policy, scenario.seed, step, b)
     probability = float(policy.tempered(logits, scenario.policy)[choice])
     kl = policy.divergence(reading.logits[at], logits, scenario.policy)
-    return Unedited(without, log_probability, choice, probability, kl, trace.array(logits, "f32"))
+    return Unedited(without, log_probability, choice, probability, kl, array(logits, "f32"))
 
 
 def _unused(scenario: Scenario, reading: Reading, b: int, vocabulary: Vocabulary) -> Candidate | None:
@@ -249,7 +250,7 @@ def _train_features(update: Update) -> tuple[Array, ...] | None:
     source = None if update.lesson is None else update.lesson.source
     if source is None or not source.values.is_floating_point():
         return None
-    return tuple(trace.array(v[:n], "f32") for v, n in zip(source.values, source.lengths.tolist(), strict=True))
+    return tuple(array(v[:n], "f32") for v, n in zip(source.values, source.lengths.tolist(), strict=True))
 
 
 def unknown_notice(unknown: Sequence[str]) -> Notice:

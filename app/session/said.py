@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from app.session import given, interventions, policy, trace
+from app.session import given, interventions, policy
+from app.session.arrays import array
 from app.session.methods import Policy
 from app.session.reading import Reading
 from app.session.scenario import Scenario
@@ -60,7 +61,7 @@ def request(scenario: Scenario, reading: Reading, b: int, source: tuple[Row, ...
         rest,
         0.0,
         unknown,
-        trace.array(logits, "f32"),
+        array(logits, "f32"),
         unedited=_unedited(scenario, reading, b, logits),
         answers=tuple(zip(rows, ids, strict=True)),
         output=output,
@@ -75,7 +76,7 @@ def _unedited(scenario: Scenario, reading: Reading, b: int, logits: Tensor) -> U
     choice = int(beside[0].argmax())
     probability = float(policy.tempered(beside[0], PLAIN)[choice])
     kl = policy.divergence(logits[0], beside[0], PLAIN)
-    return Unedited(interventions.left_away(scenario), 0.0, choice, probability, kl, trace.array(beside, "f32"))
+    return Unedited(interventions.left_away(scenario), 0.0, choice, probability, kl, array(beside, "f32"))
 
 
 def places(scenario: Scenario, rows: int, most: int, state: RowState) -> tuple[Row, ...]:

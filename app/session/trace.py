@@ -1,7 +1,6 @@
-"""Recorded values to pieces on their way out: match a selector, slice, reduce, cast, copy.
+"""Recorded values to pieces on their way out: match a selector, slice, reduce; arrays.py casts and copies.
 
-What no selector asks for is never copied. On CUDA the copies leave through pinned memory on a side stream, so that the model
-does not wait for whoever looks.
+What no selector asks for is never copied.
 """
 
 from __future__ import annotations
@@ -13,20 +12,19 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import groupby
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from app.session.arrays import array
 from app.session.commands import Selector
 from app.session.describing import kernels, parameter_axes
 from app.session.reading import Call
-from app.session.shown import Array, Piece
+from app.session.shown import Piece
 from models.parts.tape import Record, Tape
 
 MOST_BYTES = 64 << 20
 OWNERS = frozenset("bsthgv")
-_streams: dict[torch.device, torch.cuda.Stream] = {}
 
 
 @lru_cache(maxsize=4096)
@@ -266,53 +264,3 @@ def parameters(model: nn.Module, watch: Sequence[Selector], sides: Collection[st
             if value is not None and matches(selector.path, f"parameter.{name}"):
                 out += _piece(number, selector, f"parameter.{name}", axes[name], value.detach(), {})
     return out
-
-
-def array(value: Tensor, dtype: str) -> Array:
-    """One tensor as little-endian bytes. Bools stay bools, whole numbers become I32, a U8 with NaN or infinity becomes F16."""
-    value = to_host(value)
-    shape = tuple(value.shape)
-    if value.dtype == torch.bool:
-        return Array("BOOL", shape, value.numpy().tobytes())
-    if not value.is_floating_point():
-        return Array("I32", shape, value.to(torch.int32).numpy().tobytes())
-    numbers = value.numpy()
-    if dtype == "u8":
-        quantised = _u8(numbers, shape)
-        if quantised is not None:
-            return quantised
-    if dtype == "f32":
-        return Array("F32", shape, np.ascontiguousarray(numbers, dtype="<f4").tobytes())
-    with np.errstate(over="ignore"):
-        halves = numbers.astype("<f2")
-    if np.isinf(halves).any() and not np.isinf(numbers).any():  # too large for 16 bits, which is not infinite
-        return array(value, "f32")
-    return Array("F16", shape, halves.tobytes())
-
-
-def _u8(numbers: np.ndarray, shape: tuple[int, ...]) -> Array | None:
-    low, high = (float(numbers.min()), float(numbers.max())) if numbers.size else (0.0, 1.0)
-    if not (np.isfinite(low) and np.isfinite(high)):
-        return None
-    if low >= 0 and high <= 1:
-        low, high = 0.0, 1.0
-    else:  # a whole number of steps on each side of 0, so that 0 stays exactly 0
-        step = max(-low / 127, high / 128, 1e-30)
-        low, high = -127 * step, 128 * step
-    scaled = (numbers - low) * (255 / (high - low)) + 0.5
-    return Array("U8", shape, scaled.astype(np.uint8).tobytes(), low, high)
-
-
-def to_host(value: Tensor) -> Tensor:
-    """A CPU tensor with the value as it is now. From CUDA through pinned memory on a side stream."""
-    value = value.detach()
-    if value.device.type != "cuda":
-        return value
-    stream = _streams.get(value.device) or _streams.setdefault(value.device, torch.cuda.Stream(value.device))
-    stream.wait_stream(torch.cuda.current_stream(value.device))
-    with torch.cuda.stream(stream):
-        host = torch.empty(value.shape, dtype=value.dtype, pin_memory=True)
-        host.copy_(value, non_blocking=True)
-        value.record_stream(stream)
-    stream.synchronize()
-    return host
