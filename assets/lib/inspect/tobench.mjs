@@ -35,30 +35,49 @@ export function leadsTo(link, there, made) {
  * @param {World} world @param {string} view whose values are the weights, scores, values, output, query and keys @returns {Bench | null} */
 export function readAsBench(world, view) {
   const at = read.relation(world);
-  if (!at) return null;
-  const { row } = read.focus(world), request = read.request(world), enters = entering(world, at.info, at.layer);
-  const scores = read.readCells(world, view, 1), weights = read.readCells(world, view, 0), all = read.rows(world, at.info.key), out = outside(world, at.info, at.layer, weights), mask = read.visibility(at.info, at.layer, all);
-  const of = (/** @type {number} */ n, /** @type {number} */ r) => vectorAt(world.values(view, n)[0], request, at.head, r).map(rounded);
-  const hides = (/** @type {any} */ r, /** @type {number} */ j) => r.state === "padded" || !mask.allows(row, j) || out(row, j);
-  const counts = (/** @type {any} */ r, /** @type {number} */ j) => r.state !== "unknown" && (enters === "additive" || Number.isFinite(scores(row, j))); // later keys had no part in an earlier sum
-  const known = all.flatMap((r, j) => (counts(r, j) ? [{ name: shown(r.token).slice(0, 60), score: rounded(scores(row, j)), weight: weights(row, j) || 0, value: of(2, j), key: of(5, j), hidden: hides(r, j) }] : []));
-  const rows = known.length > MOST.rows ? gathered(known, enters === "additive") : known, q = of(4, row), output = of(3, row);
-  const lost = known.filter((r) => !rows.includes(r) && !(r.hidden && enters === "additive")).length;
-  const summed = rows.filter((r) => enters !== "additive" || !r.hidden), wide = rows[0]?.value.length ?? 0, cut = (/** @type {number[]} */ l) => l.slice(0, MOST.width);
-  const good = (/** @type {number[]} */ l) => l.length > 0 && l.every((x) => Math.abs(x) <= LARGEST);
-  if (row < 0 || rows.every((r) => r.hidden) || !rows.every((r) => good(r.value) && r.value.length === wide) || !good(summed.map((r) => r.score))) return null;
-  const fits = q.length <= MOST.width && !lost && good(q) && rows.every((r) => good(r.key));
-  const products = summed.map((r) => (fits ? product(q, r.key, r.score) : null)), root = products[0]?.root;
-  const made = root !== undefined && products.every((p) => p?.root === root), V = rows.map((r) => cut(r.value));
+  const { row } = read.focus(world);
+  if (!at || row < 0) return null;
+  const enters = entering(world, at.info, at.layer), additive = enters === "additive";
+  const [output, q] = [3, 4].map((n) => vector(world, view, at.head, n, row));
+  const known = rowsOf(world, view, at, row, additive), rows = known.length > MOST.rows ? gathered(known, additive) : known;
+  const summed = rows.filter((r) => !additive || !r.hidden), wide = rows[0]?.value.length ?? 0;
+  if (rows.every((r) => r.hidden) || !rows.every((r) => good(r.value) && r.value.length === wide) || !good(summed.map((r) => r.score))) return null;
+  const lost = known.filter((r) => !rows.includes(r) && !(r.hidden && additive)).length;
+  const root = lost || q.length > MOST.width || ![q, ...rows.map((r) => r.key)].every(good) ? undefined : rootOf(q, summed);
+  const cut = (/** @type {number[]} */ l) => l.slice(0, MOST.width), g = cut(rows[0].value).map((_, c) => Number(c === 0));
   const from = {
     weights: rows.map((r) => rounded(r.weight)), ...(good(output) && output.length === wide ? { output: cut(output) } : {}),
     ...(lost ? { gathered: lost } : {}), ...(wide > MOST.width ? { wide } : {}),
   };
-  const same = {
-    kind: /** @type {const} */ ("kv"), names: rows.map((r) => r.name), V, typed: rows.map((r) => (Number.isFinite(r.score) ? r.score : 0)), hidden: rows.map((r) => r.hidden),
-    ...(enters === "additive" ? {} : { enters }), g: V[0].map((_, c) => Number(c === 0)), from,
+  return {
+    kind: "kv", mode: root === undefined ? "supplied" : root === null ? "dot" : "scaled_dot", names: rows.map((r) => r.name),
+    q: root === undefined ? [0] : q, K: rows.map((r) => (root === undefined ? [0] : r.key)), V: rows.map((r) => cut(r.value)),
+    typed: rows.map((r) => (Number.isFinite(r.score) ? r.score : 0)), hidden: rows.map((r) => r.hidden), ...(additive ? {} : { enters }), g, from,
   };
-  return made ? { ...same, mode: root === null ? "dot" : "scaled_dot", q, K: rows.map((r) => r.key) } : { ...same, mode: "supplied", q: [0], K: rows.map(() => [0]) };
+}
+
+/** Numbers that the bench takes. @param {number[]} l */
+const good = (l) => l.length > 0 && l.every((x) => Math.abs(x) <= LARGEST);
+
+/** @param {World} world @param {string} view @param {number} head @param {number} n which of its values @param {number} row */
+const vector = (world, view, head, n, row) => vectorAt(world.values(view, n)[0], read.request(world), head, row).map(rounded);
+
+/** What every score is divided by, if all are products of query and key: the width, whose root it is, or null; undefined: they are more than that.
+ * @param {number[]} q @param {Row[]} rows @returns {number | null | undefined} */
+function rootOf(q, rows) {
+  const roots = rows.map((r) => product(q, r.key, r.score)?.root);
+  return roots.every((root) => root === roots[0]) ? roots[0] : undefined;
+}
+
+/** The keys that had a part in a read, or were masked. Where masked ones are in the sum, later keys had none in that of an earlier row.
+ * @param {World} world @param {string} view @param {any} at @param {number} row @param {boolean} additive @returns {Row[]} */
+function rowsOf(world, view, { info, layer, head }, row, additive) {
+  const all = read.rows(world, info.key), weights = read.readCells(world, view, 0), scores = read.readCells(world, view, 1);
+  const mask = read.visibility(info, layer, all), out = outside(world, info, layer, weights);
+  return all.flatMap((r, j) => (r.state === "unknown" || (!additive && !Number.isFinite(scores(row, j))) ? [] : [{
+    name: shown(r.token).slice(0, 60), score: rounded(scores(row, j)), weight: weights(row, j) || 0, value: vector(world, view, head, 2, j), key: vector(world, view, head, 5, j),
+    hidden: r.state === "padded" || !mask.allows(row, j) || out(row, j),
+  }]));
 }
 
 /** So many rows as the bench holds: those with the least weight are one, which adds the same to the sum and to what is read. Masked ones, which
