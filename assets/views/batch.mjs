@@ -23,7 +23,7 @@ const EDGE = 44; // px at a side, where the way to the looked-at row stands when
 
 /** Letter, role, name and height (in units) of each line. Where a picture is read no word is a key. */
 const rows = (/** @type {World} */ world, /** @type {number} */ keys) => /** @type {[string, string, string, number][]} */ ([
-  ["Q", "q", msg`input`, 1.5], ["→", "d", writes(world) ? msg`label, shifted` : objective(world) === "masked" ? msg`original` : msg`label`, 1.5], ["→", "d", msg`loss per row`, 1.2], ["∇", "g", msg`gradient`, 1.2],
+  ["Q", "q", msg`input`, 1.5], ["→", "d", writes(world) ? msg`label, shifted` : objective(world) === "masked" ? msg`original` : msg`label`, 1.5], ["→", "d", msg`loss per row`, 1.2], ["∇", "g", "∂L/∂logits", 1.2],
   ["", "", objective(world) === "masked" ? msg`corrupted` : keys ? msg`may read, of ${keys}` : msg`may read`, 1], ["", "", isLookedAt(world) ? "" : msg`is a key`, isLookedAt(world) ? 0 : 1], ["", "", msg`counts in the loss`, 1],
   ...(isLookedAt(world) ? [/** @type {[string, string, string, number]} */ (["", "", msg`looked at`, 3.2])] : []),
 ]);
@@ -76,7 +76,7 @@ export default {
 
   table(world) {
     const each = world.moved?.train?.rows ?? [];
-    const columns = [msg`sequence`, msg`row`, msg`input`, msg`input from`, msg`label`, msg`corrupted`, msg`may read`, msg`of keys`, msg`is a key`, msg`counts in the loss`, msg`loss (nats)`, msg`gradient norm`];
+    const columns = [msg`sequence`, msg`row`, msg`input`, msg`input from`, msg`label`, msg`corrupted`, msg`may read`, msg`of keys`, msg`is a key`, msg`counts in the loss`, msg`loss (nats)`, msg`gradient norm of the row’s logits`];
     return { columns, rows: each.flatMap((/** @type {any} */ _, /** @type {number} */ i) => lines({ ...world, look: { ...world.look, request: i } }).map((l, t) => [requestName(i), t, l.input, l.gold === null ? msg`gold` : msg`model`, l.label, l.became && fate(l.became), l.open, l.keys, l.valid, l.counts, l.loss, l.gradient])) };
   },
 };
@@ -225,7 +225,7 @@ function bar(g, value, top, x, y, w, h, role, counts) {
     else g.fillRect(x, base - 4, long, 4);
   }
   if (w < 40) return;
-  draw.label(g, figure(value, 2), x + w - 2, y + h / 2 - (beside ? 0 : 1.5), { size: 11, mono: true, weight: 560, align: "right", color: !Number.isFinite(value) ? "--bad" : counts ? `--${role}` : "--ink-3" });
+  draw.label(g, figure(value, role === "g" ? 3 : 2), x + w - 2, y + h / 2 - (beside ? 0 : 1.5), { size: 11, mono: true, weight: 560, align: "right", color: !Number.isFinite(value) ? "--bad" : counts ? `--${role}` : "--ink-3" });
 }
 
 /** A mask's value for one row, by form: filled, dots, hatched.

@@ -212,12 +212,12 @@ export function training(world, weight) {
   const name = requestName(read.request(world));
   const [input, label] = [token(rows[worst].input, "q"), token(rows[worst].label, "d")];
   if (rows.length === 1 && !writes(world)) return wholeLoss(many ? name : "", rows[0], part(rows[worst].label, "d"));
-  const who = told(many ? parts`${name}, row ${String(worst)} ${input} found ${label} hardest to predict` : parts`Row ${String(worst)} ${input} found ${label} hardest to predict`);
+  const who = told(many ? parts`${name}: hardest to predict is ${label}, in row ${String(worst)} ${input}` : parts`Hardest to predict is ${label}, in row ${String(worst)} ${input}`);
   const most = read.largest(rows, "gradient");
   const gradient = part(msg`gradient`, "g");
   if (most === null) return told(parts`${who}: loss ${figure(number(rows[worst].loss), 2)}.`);
-  if (most === worst) return told(parts`${who}, and it sends back the largest ${gradient}.`);
-  return told(parts`${who}; row ${String(most)} ${token(rows[most].input, "q")} sends back the largest ${gradient}.`);
+  if (most === worst) return told(parts`${who}; its logits have the largest ${gradient} too.`);
+  return told(parts`${who}; the largest ${gradient} is at the logits of row ${String(most)} ${token(rows[most].input, "q")}.`);
 }
 
 /** Of a class or a string of labels: the loss of the whole sequence. @param {string} name @param {any} row @param {Part[] | Part} label */

@@ -69,13 +69,13 @@ test("training: the batch, the pass, the hardest row, the gradient, the clipping
   const counted = rows.filter((r) => r.counts);
   const top = (field) => rows.indexOf(counted.reduce((best, r) => (r[field] > best[field] ? r : best)));
   const [worst, most] = [top("loss"), top("gradient")];
-  const who = `A, row ${worst} ${rows[worst].input} found ${rows[worst].label} hardest to predict`;
+  const who = `A: hardest to predict is ${rows[worst].label}, in row ${worst} ${rows[worst].input}`;
   assert.deepEqual([0, 1, 2, 3, 4, 7].map((n) => heard("training", n)), [
     "Update 1: Step draws its batch.",
     `Update 1: 3 sequences, ${all.filter((r) => r.counts).length} of ${all.length} rows count in the loss.`,
     `Update 1: one pass computed all ${all.length} rows; ${all.filter((r) => r.counts).length} of them count in the loss.`,
     `${who}: loss ${rows[worst].loss.toFixed(2)}.`,
-    worst === most ? `${who}, and it sends back the largest gradient.` : `${who}; row ${most} ${rows[most].input} sends back the largest gradient.`,
+    worst === most ? `${who}; its logits have the largest gradient too.` : `${who}; the largest gradient is at the logits of row ${most} ${rows[most].input}.`,
     `Update 2: 3 sequences, ${later.filter((r) => r.counts).length} of ${later.length} rows count in the loss.`,
   ]);
   assert.equal(noted("training", 5), `Gradient norm ${train.norm.toFixed(3)} is above 1: this update is scaled by ${train.clip_factor.toFixed(3)}. ${without(rows)}`);
@@ -85,7 +85,7 @@ test("training: the batch, the pass, the hardest row, the gradient, the clipping
 
 test("two rows of a batch can be the hardest and the one with the largest gradient", () => {
   const rows = (gradients) => training().moved.train.rows.map((s) => s.map((r, i) => ({ ...r, loss: [0.2, 1.92, 0.5][i], gradient: gradients[i] })));
-  assert.equal(plain(of(training({ loss: 1, rows: rows([0.9, 0.1, 0.2]) }))), "A, row 1 le found chat hardest to predict; row 0 <bos> sends back the largest gradient.");
+  assert.equal(plain(of(training({ loss: 1, rows: rows([0.9, 0.1, 0.2]) }))), "A: hardest to predict is chat, in row 1 le; the largest gradient is at the logits of row 0 <bos>.");
 });
 
 test("numbers that are none are told with their place and a way back", () => {
