@@ -61,7 +61,7 @@ def _editing(several: list[TapEdit], starts: Sequence[int], donors: Mapping[TapE
         out = value.clone()
         for one in several:
             for target in _targets(one, axes, out.shape, starts, step, whose):
-                _write(out, target, axes, one, donors.get(one))
+                out = _written(out, target, axes, one, donors.get(one))
         return out
 
     return edit
@@ -104,20 +104,26 @@ def _one(at: int, size: int) -> range:
     return range(at, at + 1) if 0 <= at < size else range(0)
 
 
-def _write(out: Tensor, target: Target, axes: tuple[str, ...], edit: TapEdit, donor: Record | None) -> None:
-    place = out[tuple(slice(r.start, r.stop) for r in (target.ranges[a] for a in axes))]
-    match edit.action:
-        case "set":
-            place.fill_(edit.value or 0.0)
-        case "scale":
-            place.mul_(edit.value or 0.0)
-        case "patch":
-            assert donor is not None and edit.donor is not None
-            _patch(place, target, axes, donor, edit.donor.row)
+def _written(value: Tensor, target: Target, axes: tuple[str, ...], edit: TapEdit, donor: Record | None) -> Tensor:
+    """The value with this edit. Nothing that a gradient goes through is written in place: a batch of gradients (a Jacobian) could
+    not go back through that."""
+    at = tuple(slice(r.start, r.stop) for r in (target.ranges[a] for a in axes))
+    if edit.action == "scale":
+        factor = torch.ones_like(value, requires_grad=False)
+        factor[at] = edit.value or 0.0
+        return value * factor
+    new, here = value.detach().clone(), torch.zeros_like(value, dtype=torch.bool)
+    if edit.action == "set":
+        new[at], here[at] = edit.value or 0.0, True
+    else:
+        assert donor is not None and edit.donor is not None
+        _patch(new[at], here[at], target, axes, donor, edit.donor.row)
+    return torch.where(here, new, value)
 
 
-def _patch(place: Tensor, target: Target, axes: tuple[str, ...], donor: Record, row: int | None) -> None:
-    """Put in what the donor holds there: as far as both have places. A key that the donor does not have is read with weight 0."""
+def _patch(place: Tensor, here: Tensor, target: Target, axes: tuple[str, ...], donor: Record, row: int | None) -> None:
+    """Put in what the donor holds there: as far as both have places. A key that the donor does not have is read with weight 0.
+    here: becomes true where something was put in."""
     value, rows = donor.value, row_axis(donor.axes)
     for at, axis in reversed(list(enumerate(donor.axes))):
         first = 0 if axis == "b" else row if axis == rows and row is not None else target.first.get(axis, 0)
@@ -129,9 +135,11 @@ def _patch(place: Tensor, target: Target, axes: tuple[str, ...], donor: Record, 
             value = value.select(at, 0)
     if donor.type in ("weights", "coefficients") and value.numel():
         place.zero_()
+        here.fill_(True)
     for at, size in enumerate(value.shape):
-        place = place.narrow(at, 0, size)
+        place, here = place.narrow(at, 0, size), here.narrow(at, 0, size)
     place.copy_(value)
+    here.fill_(True)
 
 
 def row_axis(axes: Sequence[str]) -> str | None:

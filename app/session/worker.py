@@ -290,7 +290,7 @@ class Worker:
         log.error("Session %s failed.", self._session, exc_info=error)
         self.stop_playing()
         self._audience.life += 1
-        message = f"The server failed here ({type(error).__name__}: {error}). The run stands where it stood before."
+        message = "The server failed at this; its log says why. The run stands where it stood before that."
         try:
             saved = await self._services.journal.load(self._session) or NOTHING
             await self.runner.rebuild(saved)
@@ -300,7 +300,7 @@ class Worker:
             log.exception("Session %s could not be made anew.", self._session)
             self.runner.engine = None
             self._record.begin(self._record.n)  # nothing is left that could be saved
-            message = f"The server failed here ({type(error).__name__}: {error}), and the run is lost. Open it anew."
+            message = "The server failed at this; its log says why. The run is lost: open it anew."
         self._audience.welcome(self.runner.engine is not None)
         self._audience.publish(Notice("stopped", message))
         return Problem("command", "", "", message)

@@ -128,8 +128,8 @@ export interface World {
 }
 
 export interface Context {
-  /** Send a command; resolves with the reply. Never throws. */
-  send(command: Record<string, any>): Promise<{ ok: boolean; errors: any[] }>;
+  /** Send a command; resolves with the reply. Never throws. there: who asks tells itself, at its own place, that a measuring failed. */
+  send(command: Record<string, any>, there?: boolean): Promise<{ ok: boolean; errors: any[] }>;
   /** Change what the page looks at; redraws and mirrors it. */
   look(change: Partial<Look>): void;
   /** What was refused is read and need not be shown any longer. */

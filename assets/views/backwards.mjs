@@ -49,7 +49,7 @@ export default {
     const own = /** @type {Own} */ (owns.get(element));
     const drawn = read.trainRows(world).length > 0;
     const found = time.ways(world);
-    const doing = measureWhenIdle(world, context, time.NAME, { request: read.request(world) }, drawn && !found, true);
+    const doing = measureWhenIdle(world, context, time.NAME, { request: read.request(world) }, drawn && !found, true, true);
     Object.assign(own, { world, found });
     const of = `${world.moved?.train?.update} ${read.request(world)} ${found?.row}`;
     if (own.of !== of) Object.assign(own, { of, step: Infinity });
@@ -57,7 +57,7 @@ export default {
     if (found) own.loop = Math.min(own.loop, Math.max(0, found.loops.length - 1));
     layers(head.children[1], own, () => element.dispatchEvent(new Event("box")));
     const loop = found?.loops[own.loop];
-    text(line, !drawn ? msg`Step draws a batch; then its loop is measured.` : !loop || !found ? (doing.running ? msg`Measuring…` : msg`Measured as soon as the run rests.`) : time.said(found, loop, at(own)));
+    text(line, !drawn ? msg`Step draws a batch; then its loop is measured.` : !loop || !found ? (doing.running ? msg`Measuring…` : doing.failed || msg`Measured as soon as the run rests.`) : time.said(found, loop, at(own)));
     set(own.pan.canvas, "aria-label", line.textContent);
     const [width] = draw.boxOf(own.pan.element);
     const wide = found ? GUTTER + slot(own) * found.tokens.length : 0;

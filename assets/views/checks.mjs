@@ -155,7 +155,7 @@ function barOf(element) {
 function action(button, figure, world, context, c) {
   const pending = c.status === "pending";
   const rows = (world.moved?.requests ?? []).reduce((/** @type {number} */ n, /** @type {any} */ r) => Math.max(n, r.target.length), 0);
-  const doing = pending ? measureWhenIdle(world, context, c.id, {}, true, rows <= SMALL_ROWS && !ASKED.has(c.id)) : null;
+  const doing = pending ? measureWhenIdle(world, context, c.id, {}, true, rows <= SMALL_ROWS && !ASKED.has(c.id), true) : null;
   const to = c.status === "fail" ? destination(c.place, world.opened?.relations ?? []) : null;
   hide(button, !to && !doing);
   if (to) {
@@ -163,7 +163,8 @@ function action(button, figure, world, context, c) {
     set(button, "aria-label", msg`Show where “${c.claim}” fails`);
     button.onclick = () => context.look(to);
   } else if (doing) {
-    text(figure, doing.running ? `${Math.round(doing.progress * 100)}%` : "");
+    text(figure, doing.running ? `${Math.round(doing.progress * 100)}%` : doing.failed ? msg`failed` : "");
+    set(figure, "title", doing.failed || null);
     text(button, doing.running ? msg`cancel` : msg`measure`);
     set(button, "aria-label", doing.running ? msg`Stop measuring “${c.claim}”` : msg`Measure “${c.claim}”`);
     set(button, "disabled", world.role !== "writer");

@@ -216,8 +216,8 @@ function norms(element, stage, world, context, group) {
   const since = world.look.lock && tapes.owner(world) === group.owner ? world.look.lock.row : null;
   const wanted = rows > 1 && !!ready(world) && stale(world, group, rows, since) && element.offsetParent !== null;
   const args = { request: read.request(world), ...(since === null ? {} : { since }) };
-  const doing = measureWhenIdle(world, context, "state_jacobian", args, wanted, rows * (stage.strips?.width ?? 0) <= SMALL);
-  text(said, doing.running ? msg`∇ measuring, ${Math.round(doing.progress * 100)} %` : wanted ? "" : since === null ? msg`∇ spectral norm` : msg`∇ dashed: since row ${since}`);
+  const doing = measureWhenIdle(world, context, "state_jacobian", args, wanted, rows * (stage.strips?.width ?? 0) <= SMALL, true);
+  text(said, doing.running ? msg`∇ measuring, ${Math.round(doing.progress * 100)} %` : wanted ? doing.failed : since === null ? msg`∇ spectral norm` : msg`∇ dashed: since row ${since}`);
   hide(button, !doing.running && !wanted);
   text(button, doing.running ? msg`Cancel` : msg`Measure ∇`);
   set(button, "disabled", world.role !== "writer");

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
 
-from app.session.analyses import Run, known
+from app.session.analyses import Run, known, registry
 from app.session.commands import Analyse, Change, Step
 from app.session.engine import Engine
 from app.session.events import Analysis, Moved, Refused
@@ -89,3 +91,19 @@ def test_only_rope_goes_beyond() -> None:
     with pytest.raises(Refused) as refused:
         result(opened("decoder_only", task="repeats", requests=[{"target": ["a", "b"]}]), "extrapolation")
     assert "set Position to RoPE" in str(refused.value)
+
+
+def test_one_that_fails_is_refused_alone(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(run: Run, arguments: dict[str, Any]) -> Iterator[float]:
+        yield 0.5
+        raise RuntimeError("vmap: this is not for readers")
+
+    fails = ModuleType("fails")
+    fails.__dict__.update(NAME="fails", ARGUMENTS={}, run=run)
+    monkeypatch.setitem(registry(), "fails", fails)
+    before = engine.digest()
+    with pytest.raises(Refused, match="could not be measured here") as refused:
+        do(engine, Analyse(name="fails"))
+    assert refused.value.problems[0].field == "measure" and "vmap" not in str(refused.value)
+    assert engine.digest() == before
+    do(engine, Step())

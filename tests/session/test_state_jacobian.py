@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd.functional import jacobian
 from torch.testing import assert_close
 
-from app.session.commands import Analyse, Step
+from app.session.commands import Analyse, Change, Step
 from app.session.engine import Engine
 from app.session.events import Analysis, Refused
 from models.parts.tap import OFF
@@ -117,6 +117,19 @@ def test_in_training_it_is_the_batch_with_the_weights_before_the_update() -> Non
     assert_close(torch.tensor(updated["scopes"][0]["norms"][1:]), torch.tensor(drawn["scopes"][0]["norms"][1:]))
     assert engine.standing.update is not None and engine.standing.update.lesson is not None
     assert len(drawn["scopes"][0]["norms"]) == int(engine.standing.update.lesson.inputs.lengths[1])
+
+
+def test_it_goes_through_an_edit() -> None:
+    """Where nothing is kept and nothing written, c = 0 and h = o tanh(0) = 0 whatever came before: nothing is passed on."""
+    engine = recurrent("lstm")
+    closed = [
+        {"path": f"recurrence.layer0.{gate}", "index": [None, 2], "action": "scale", "value": 0.0} for gate in ("forget", "input")
+    ]
+    before = measure(engine)["scopes"][0]["norms"]
+    do(engine, Change(fields={"edits": closed}))
+    norms = measure(engine)["scopes"][0]["norms"]
+    assert (norms[1], norms[2]) == (pytest.approx(before[1]), 0.0)
+    assert norms[3] > 0.0
 
 
 @pytest.mark.parametrize("arguments", [{"request": 5}, {"since": 99}, {"request": True}, {"row": 1}])

@@ -7,6 +7,7 @@ A module here has `NAME`, `TITLE`, `ARGUMENTS` (name -> what is allowed) and `ru
 from __future__ import annotations
 
 import importlib
+import logging
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -33,6 +34,11 @@ from models.tasks.objective import pad
 
 if TYPE_CHECKING:
     from app.session.engine import Engine
+
+
+log = logging.getLogger("lookback")
+
+FAILED = "measure"  # the field that a refusal names where the measuring itself failed
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,7 @@ def analyse(engine: Engine, name: str, arguments: dict[str, Any]) -> Iterator[An
         engine.learner.model, spread(engine.timeline.here.place), engine.device, engine.standing.update, partial(_before, engine)
     )
     yield Analysis(name, 0.0, None)
-    for said in module.run(run, arguments):
+    for said in _measured(module, run, arguments):
         match said:
             case Check():
                 yield said
@@ -84,6 +90,18 @@ def analyse(engine: Engine, name: str, arguments: dict[str, Any]) -> Iterator[An
                 yield Analysis(name, 1.0, {"moment": engine.timeline.at, **said.values}, said.pieces)
             case progress:
                 yield Analysis(name, float(progress), None)
+
+
+def _measured(module: ModuleType, run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
+    """What the analysis yields. One that fails has changed nothing, so that it alone is refused; the log says what failed."""
+    try:
+        yield from module.run(run, arguments)
+    except Refused:
+        raise
+    except Exception:
+        log.exception("The analysis %s failed.", module.NAME)
+        message = "This could not be measured here: the server failed at it; its log says why. The run goes on as it was."
+        raise Refused.one(FAILED, module.NAME, "", message) from None
 
 
 def known(run: Run) -> Tape:

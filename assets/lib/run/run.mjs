@@ -232,20 +232,21 @@ export class Run {
   }
 
   /** Every command of the page goes through here.
-   * @param {Record<string, any>} command @returns {Promise<Reply>} */
-  async send(command) {
+   * @param {Record<string, any>} command @param {boolean} [there] see `Context` @returns {Promise<Reply>} */
+  async send(command, there = false) {
     if (command.kind === "change" && !this.store.world.opened) return this.later(command.fields);
     const send = () => this.socket.send(command, { again: command.kind !== "watch" });
     if (ASKING.has(command.kind)) return send();
     if (command.kind === "change") this.awaits([...this.ahead, command.fields]);
     const settled = () => command.kind === "change" && this.awaits(this.ahead.filter((fields) => fields !== command.fields));
-    return this.during(send, settled, command.kind === "analyse" ? command.name : "");
+    return this.during(send, settled, command.kind === "analyse" ? command.name : "", there);
   }
 
   /** Something of the person's that is under way until it is answered, and what its answer means.
    * @param {() => Promise<Reply>} act @param {() => void} [settled] @param {string} [analysis] the page may ask for one by itself: no sign that the
-   * person went on, so a refusal stays to be read @returns {Promise<Reply>} */
-  async during(act, settled = () => {}, analysis = "") {
+   * person went on, so a refusal stays to be read
+   * @param {boolean} [there] see `Context` @returns {Promise<Reply>} */
+  async during(act, settled = () => {}, analysis = "", there = false) {
     this.underway.begun(analysis);
     const reply = await act().finally(() => this.underway.ended(analysis));
     settled();
@@ -253,7 +254,7 @@ export class Run {
       if (analysis) return reply;
       if (this.store.world.refused) this.store.set({ refused: null });
       this.changed();
-    } else if (reply.errors.some((e) => e.field !== "cancel")) this.refuse(reply.errors);
+    } else if (reply.errors.some((e) => e.field !== "cancel" && !(there && e.field === "measure"))) this.refuse(reply.errors);
     return reply;
   }
 
