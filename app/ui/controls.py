@@ -202,10 +202,11 @@ def year(spec: Spec) -> str:
 
 
 def _card(architecture: Mapping[str, Any], spec: Spec) -> Component:
-    """`data-words`: what the search looks through."""
+    """`data-words`: what the search looks through; the choices of its settings too, so that "lstm" finds the cell."""
     name, sees, summary = say(architecture["name"]), reads(spec), say(spec.summary)
     words = html.Span([html.B(name), html.I(sees)])
-    searched = " ".join([name, architecture["name"], spec.id, sees, say(spec.family), summary, spec.paper]).lower()
+    choices = [str(choice) for field in dataclasses.fields(spec.config) for choice in field.metadata.get("choices", ())]
+    searched = " ".join([name, architecture["name"], spec.id, sees, say(spec.family), summary, spec.paper, *choices]).lower()
     card = dmc.RadioCard([glyph(spec), words], name=ids.ARCHITECTURE, value=architecture["id"], className="arch")
     shown = {"data-architecture": spec.id, "data-words": searched, "data-year": year(spec), "data-paper": spec.paper}
     return html.Div(card, className="card", title=summary, **shown)

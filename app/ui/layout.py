@@ -140,7 +140,8 @@ def page(catalogue: Mapping[str, Any], elsewhere: bool = True) -> list[Component
 
     elsewhere: with the way to the other pages, which a replay has not.
     """
-    main = html.Main([setup(catalogue, FIRST), _stage(), _inspector()], className="main")
+    others = pages("./", "pages on-phone") if elsewhere else None  # in the set-up there, since the top bar has no room
+    main = html.Main([others, setup(catalogue, FIRST), _stage(), _inspector()], className="main")
     app = html.Div([_top(catalogue, elsewhere), main, _status()], className="app")
     said = html.Div(id=ids.SAID, className="sr", role="status", **{"aria-live": "polite"})
     return [app, _phone(), said]

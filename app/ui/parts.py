@@ -84,14 +84,16 @@ def brand() -> Component:
     return html.H1([html.I(className="brand-mark", **{"aria-hidden": "true"}), html.Span("Lookback")], className="brand")
 
 
-def pages(here: str) -> Component:
-    """The way to the other pages. `here`: the address of this one."""
+def pages(here: str, name: str = "pages hide-phone") -> Component:
+    """The way to the other pages. `here`: the address of this one; `name`: the class, which says where there is room for it."""
     names = (("./", say("Stage")), ("compare", say("Compare")), ("bench", say("Bench")))
     links = [
-        html.A(name, href=to, className="link here" if to == here else "link", **({"aria-current": "page"} if to == here else {}))
-        for to, name in names
+        html.A(
+            title, href=to, className="link here" if to == here else "link", **({"aria-current": "page"} if to == here else {})
+        )
+        for to, title in names
     ]
-    return html.Nav(links, className="pages hide-phone", **{"aria-label": say("Pages")})
+    return html.Nav(links, className=name, **{"aria-label": say("Pages")})
 
 
 def take_away(page: str) -> Component:

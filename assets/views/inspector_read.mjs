@@ -67,7 +67,7 @@ export default {
     const found = reading(world);
     const [head, lines, mixture] = part.children;
     who(head.children[1], world, found);
-    leadsTo(head.lastElementChild, !!found, () => readAsBench(world, NAME));
+    leadsTo(head.lastElementChild, !!found, () => readAsBench(world, NAME), context.say);
     set(part, "data-nothing", found ? null : "true");
     if (!found) return;
     table(lines.firstElementChild, world, found);

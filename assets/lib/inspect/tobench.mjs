@@ -1,7 +1,7 @@
 // @ts-check
 /** What the inspector shows, taken to the read bench: a link that holds the numbers of the read, or of any tensor as a memory. */
 
-import { h, set } from "../dom.mjs";
+import { h, set, text } from "../dom.mjs";
 import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { outside } from "../read/windows.mjs";
@@ -15,16 +15,27 @@ import { LARGEST, MOST, pack } from "./bench.mjs";
 const rounded = (x) => Number(x.toPrecision(7));
 
 /** The link's element; a replay, which has no server beside it, has none. @returns {HTMLElement} */
-export const benchLink = () => h("a", { class: "link small bench-link", target: "_blank", rel: "opener", title: msg`Open these numbers on the read bench, to change them by hand` }, msg`Bench`);
+export const benchLink = () => h("a", { class: "link small bench-link", target: "_blank", rel: "opener", title: opens() }, msg`Bench`);
+const opens = () => msg`Open these numbers on the read bench, to change them by hand`;
 
-/** The numbers are gathered when it is followed: stepping costs nothing. @param {any} link @param {boolean} there @param {() => Bench | null} made */
-export function leadsTo(link, there, made) {
+/** The numbers are gathered when it is followed: stepping costs nothing. @param {any} link @param {boolean} there @param {() => Bench | null} made
+ * @param {(why: string) => void} [say] where the bench cannot hold them: it never opens on other numbers instead */
+export function leadsTo(link, there, made, say = () => {}) {
   set(link, "hidden", document.documentElement.hasAttribute("data-recording"));
   set(link, "data-away", there ? null : "true");
   link.href = "bench";
-  link.onclick = () => {
+  text(link, msg`Bench`);
+  set(link, "title", opens());
+  link.onclick = (/** @type {Event} */ event) => {
     const bench = made();
-    link.href = bench ? `bench${pack(bench)}` : "bench";
+    const why = bench ? "" : msg`The bench cannot take this: a number of it is not known or larger than 1,000,000, or every key is hidden.`;
+    text(link, why ? msg`not on the bench` : msg`Bench`);
+    set(link, "title", why || opens());
+    if (bench) link.href = `bench${pack(bench)}`;
+    else {
+      event.preventDefault();
+      say(why);
+    }
   };
 }
 

@@ -163,7 +163,9 @@ export class Actions {
 
   /** @param {"train" | "prefill" | "decode"} phase */
   phase(phase) {
-    if (phase && phase !== (this.world.moved?.phase ?? this.scenario?.phase)) return this.commands.enter(phase);
+    if (!phase || phase === (this.world.moved?.phase ?? this.scenario?.phase)) return undefined;
+    if (phase === "train" && this.world.look.editing) this.run.look({ editing: false }); // the map of masks would cover the loss
+    return this.commands.enter(phase);
   }
 
   // ---- set-up
@@ -204,7 +206,18 @@ export class Actions {
     if (count) return this.preset(`${task.id}/${(at + by + count) % count}`);
   }
 
-  /** A task's example, "task/number": with the task's own architecture if this one does not have it.
+  /** The architecture with which an example of this task opens: the one that is set if it has the task, else a trained one, of its family if there is one.
+   * @param {any} task @returns {any} */
+  opening(task) {
+    const own = this.architecture();
+    if (own.tasks.includes(task.id)) return own;
+    const trained = (/** @type {any} */ a) => Number(!!a.checkpoints?.some((/** @type {any} */ c) => c.task === task.id));
+    const fit = (/** @type {any} */ a) => 2 * trained(a) + Number(a.family === own.family);
+    const all = this.catalogue.architectures.filter((/** @type {any} */ a) => a.tasks.includes(task.id));
+    return all.reduce((/** @type {any} */ best, /** @type {any} */ a) => (fit(a) > fit(best) ? a : best));
+  }
+
+  /** A task's example, "task/number": with another architecture if this one does not have the task.
    * @param {string | null} name */
   preset(name) {
     const [id, number] = (name ?? "").split("/");
@@ -213,8 +226,7 @@ export class Actions {
     if (!preset || name === this.presetNow()) return;
     const request = Object.fromEntries(["source", "features", "target"].flatMap((name) => (preset[name] ? [[name, preset[name]]] : [])));
     if (task.id === this.scenario.task) return this.commands.change({ requests: [request] });
-    const fitting = this.catalogue.architectures.find((/** @type {any} */ a) => a.tasks.includes(task.id));
-    const architecture = this.architecture().tasks.includes(task.id) ? this.scenario.architecture : fitting.id;
+    const architecture = this.opening(task).id;
     return this.commands.change({ architecture, task: task.id, requests: [request], ...this.variantFor(architecture, task.id) });
   }
 

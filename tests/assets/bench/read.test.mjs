@@ -6,6 +6,7 @@ import { came, repeated } from "../../../assets/bench/came.mjs";
 import { examples } from "../../../assets/bench/examples.mjs";
 import { byDifference, derivatives, jacobian, read } from "../../../assets/bench/read.mjs";
 import { isBench, number, pack, pasted, resized, unpack } from "../../../assets/lib/inspect/bench.mjs";
+import { leadsTo } from "../../../assets/lib/inspect/tobench.mjs";
 
 const printed = JSON.parse(readFileSync(new URL("../../../models/worked_numbers.json", import.meta.url), "utf8"));
 const named = (/** @type {string} */ id) => examples().find((e) => e.id === id).bench;
@@ -115,4 +116,19 @@ test("a link carries a bench, and a broken one says so", () => {
   assert.throws(() => unpack(link.slice(0, 60)), /cannot be read/);
   assert.throws(() => unpack(pack({ ...b, K: [[1]] })), /holds no read: K/);
   assert.throws(() => unpack(pack({ ...b, q: [1e308, 0, 0] })), /holds no read: q/);
+});
+
+test("where the bench cannot hold a read its link opens nothing else and says why", () => {
+  const link = /** @type {any} */ ({ attributes: {}, firstChild: null, textContent: "", setAttribute(n, v) { this.attributes[n] = v; }, removeAttribute(n) { delete this.attributes[n]; }, getAttribute(n) { return this.attributes[n] ?? null; } });
+  globalThis.document = /** @type {any} */ ({ documentElement: { hasAttribute: () => false } });
+  const said = [], event = { stopped: false, preventDefault() { this.stopped = true; } };
+  let made = null;
+  leadsTo(link, true, () => made, (why) => said.push(why));
+  link.onclick(event);
+  assert.ok(event.stopped && said[0].startsWith("The bench cannot take this"));
+  made = named("cat");
+  const free = { preventDefault: () => assert.fail() };
+  link.onclick(free);
+  assert.ok(isBench(link.href.slice("bench".length)));
+  delete globalThis.document;
 });

@@ -109,6 +109,22 @@ test("an example of this task changes the requests; one of another task brings i
   ]);
 });
 
+test("an example of another task opens with a trained architecture of the same family, before the first that fits", () => {
+  const { actions } = acting();
+  const shipped = { tasks: ["lm"], checkpoints: [{ task: "lm" }] };
+  actions.catalogue = { ...catalogue, architectures: [{ id: "bare", tasks: ["lm"], family: "A", checkpoints: [] }, { id: "far", family: "B", ...shipped }, { id: "near", family: "A", ...shipped }, { ...catalogue.architectures[1], family: "A" }] };
+  assert.deepEqual(["lm", "mt"].map((id) => actions.opening(actions.task(id)).id), ["near", "ed"]);
+});
+
+test("to train, the mask is no longer edited: its map would cover the loss", () => {
+  const { actions, store, sent } = acting();
+  actions.run.look({ editing: true });
+  actions.phase("prefill");
+  assert.equal(store.world.look.editing, true);
+  actions.phase("train");
+  assert.deepEqual([store.world.look.editing, sent], [false, [{ kind: "enter", phase: "prefill" }, { kind: "enter", phase: "train" }]]);
+});
+
 test("layer and head turn within what there is", () => {
   const { actions, store } = acting();
   actions.turn("layer", -1);
