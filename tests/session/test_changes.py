@@ -17,6 +17,7 @@ from tests.session.driving import (
     CAUSAL_CELL,
     NO_SOURCE_2,
     SMALL,
+    Reader,
     do,
     masks,
     measured,
@@ -52,6 +53,21 @@ def test_an_edit_during_decode_keeps_what_was_written_and_marks_changed_choices(
     changed = [r for r in moved(events).requests[0].target if r.would]
     assert changed and of(events, Notice)[-1].code == "changed_choice"
     assert str(changed[0].would) in of(events, Notice)[-1].message
+
+
+def test_a_column_hidden_for_rows_to_come_stays_hidden_cached_or_not() -> None:
+    column = {"relation": "cross", "program": "full", "cells": [{"query": 0, "key": 2, "visible": False, "queries": 513}]}
+    watch, read = (Selector(path="decoder.layer0.cross.weights", dtype="f32"),), list[np.ndarray]()
+    for execution in ("cached", "full_prefix"):
+        engine, reader = opened(policy={"execution": execution}), Reader()
+        do(engine, Step())
+        reader.take(do(engine, masks(column), watch))
+        for _ in range(2):
+            reader.take(do(engine, Step(), watch))
+        (shares,) = reader.known.values()
+        assert shares.shape[-2] > 3 and (shares[..., 2] == 0).all() and (shares[..., 1] > 0).all()
+        read.append(shares)
+    np.testing.assert_allclose(*read, atol=1e-6)
 
 
 @pytest.mark.parametrize("phase", ["train", "prefill", "decode"])

@@ -5,12 +5,9 @@ import { h, hide, set, text } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { block, change, maskSummary, painted, reset } from "./masks.mjs";
 import * as read from "../reads.mjs";
-import { area, programs, range, rowNumbers } from "./visibility.mjs";
+import { LARGEST, area, programs, range, rowNumbers } from "./visibility.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("../types").Context} Context @typedef {import("./visibility.mjs").Mask} Mask */
-
-/** The largest number that a program, a distance or a row may have. */
-const LARGEST = 512;
 
 /** @param {string} name @param {any} label what stands before it @param {Record<string, any>} attributes */
 const field = (name, label, attributes) => h("label", { "data-part": name }, h("span", null, label), h("input", attributes));
@@ -125,8 +122,8 @@ function drawPanel(panel, more, world, mask, send) {
   };
   for (const [name, visible] of /** @type {[string, boolean | null][]} */ ([["hide", false], ["show", true], ["erase", null]])) of(panel, name).onclick = paintBlock(visible);
   const clear = of(panel, "clear");
-  const mine = mask.cells.length ? area(mask.cells) : 0;
-  text(clear, mine ? msg`Clear my cells (${mine})` : msg`Clear my cells`);
+  const mine = area(mask.cells), there = area(mask.cells, read.rows(world, at.info.query).length);
+  text(clear, there ? msg`Clear my cells (${there})` : msg`Clear my cells`);
   set(clear, "disabled", !mine);
   clear.onclick = () => send(change(world, (m) => ({ ...m, cells: [] })));
   of(panel, "reset").onclick = () => send(reset(world));

@@ -4,7 +4,7 @@
 import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { windowed } from "../read/windows.mjs";
-import { area, border, bound, count, paint, programs, sameMasks, withMask } from "./visibility.mjs";
+import { LARGEST, area, border, bound, count, paint, programs, sameMasks, withMask } from "./visibility.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("./visibility.mjs").Mask} Mask @typedef {{query: number, key: number}} Spot */
 
@@ -32,13 +32,21 @@ export function maskSummary(world) {
   const of = `${rows} ${keys.map((k) => (read.known(k) ? 1 : 0)).join("")}`;
   let known = counts.get(mask);
   if (known?.of !== of) counts.set(mask, (known = { of, open: count(mask, rows, keys.length, (k) => read.known(keys[k]), border(keys)) }));
-  const mine = mask.cells.length ? `, ${counted(area(mask.cells), "{0} cell set by you", "{0} cells set by you")}` : "";
+  const mine = setByHand(mask, rows);
   const pads = padded ? `, ${counted(padded, "{0} padded key", "{0} padded keys")}` : "";
   const all = (rows * real).toLocaleString("en"), open = known.open.toLocaleString("en");
   const own = mask.own ? `; ${msg`this layer alone`}` : "";
   if (mask.program !== "sliding") return msg`${maskName(mask)}: ${open} of ${all} cells open` + (windowed(world, at.info, at.layer) ? `; ${msg`a window leaves fewer`}` : "") + mine + pads + own;
   const most = bound(mask, real).toLocaleString("en"), reach = mask.parameter * (mask.every ?? 1);
   return msg`${maskName(mask)}: ${open} cells, bound ${most}` + `; ${msg`a layer reaches ${counted(reach, "{0} row", "{0} rows")}`}` + mine + pads + `; ${msg`${all} in all`}` + own;
+}
+
+/** The cells that a person set: how many of the rows that are there, and whether rows to come are set too.
+ * @param {Mask} mask @param {number} rows */
+function setByHand(mask, rows) {
+  if (!mask.cells.length) return "";
+  const there = area(mask.cells, rows);
+  return `, ${counted(there, "{0} cell set by you", "{0} cells set by you")}${area(mask.cells) > there ? `, ${msg`later rows too`}` : ""}`;
 }
 
 /** The command that edits the masks of the selected relation, or null where nothing would change.
@@ -63,7 +71,8 @@ export const block = ([first, last], [from, to]) =>
   Array.from({ length: (last - first + 1) * (to - from + 1) }, (_, i) => ({ query: first + Math.floor(i / (to - from + 1)), key: from + (i % (to - from + 1)) }));
 
 /** What toggles a whole row or column of computed cells: hide those that may be read; where none may be, give back what was hidden here,
- * and where nothing was, open all. Pure.
+ * and where nothing was, open all. Of a column, target rows that are still to come are set as well: who hides a word means it to stay
+ * hidden. Pure.
  * @param {World} world @param {{row: number} | {column: number}} line @returns {((mask: Mask) => Mask) | null} */
 export function toggled(world, line) {
   const at = read.relation(world);
@@ -73,7 +82,9 @@ export function toggled(world, line) {
   const places = rows.flatMap((query) => keys.map((key) => ({ query, key })));
   const mask = read.visibility(at.info, at.layer, read.rows(world, at.info.key));
   const open = places.filter((p) => mask.allows(p.query, p.key));
-  if (open.length) return painted(open, false);
+  const come = at.info.query === "t" && rows.length && "column" in line ? keys.flatMap((key) => block([rows[rows.length - 1] + 1, LARGEST], [key, key])) : [];
+  const later = come.filter((p) => mask.program(p.query, p.key));
+  if (open.length) return painted([...open, ...later], false);
   const given = places.filter((p) => mask.program(p.query, p.key));
-  return places.length ? painted(given.length ? given : places, true) : null;
+  return places.length ? painted([...(given.length ? given : places), ...later], true) : null;
 }

@@ -11,6 +11,9 @@ import { msg } from "../language.mjs";
 /** @typedef {{program: string, parameter: number, cells: Cell[], every?: number, global_rows?: number[]}} Mask */
 /** @typedef {Mask & {relation: string, layer: number | null}} ScenarioMask */
 
+/** The last row that a mask can name (app/session/methods.py, MAX_TOKENS). */
+export const LARGEST = 512;
+
 /** Programs whose rows never read a later one. */
 export const CAUSAL = new Set(["causal", "past", "causal_sliding", "causal_block"]);
 /** The letter of the parameter, of those that have one. @type {Record<string, string>} */
@@ -116,8 +119,11 @@ export function count(mask, queries, keys, valid = () => true, border = 0) {
 /** What bounds the cells of a window around each of n rows: n (2r + 1 + 2g). @param {Mask} mask @param {number} n */
 export const bound = (mask, n) => n * (2 * mask.parameter + 1 + 2 * (mask.global_rows ?? []).filter((row) => row < n).length);
 
-/** How many single cells these stand for. @param {Cell[]} cells */
-export const area = (cells) => grid(cells).at.reduce((n, cell) => n + (cell ? 1 : 0), 0);
+/** How many single cells these stand for, of the first so many rows. @param {Cell[]} cells @param {number} [rows] */
+export function area(cells, rows = Infinity) {
+  const { at, columns } = grid(cells);
+  return at.subarray(0, Math.min(at.length, rows * columns)).reduce((n, cell) => n + (cell ? 1 : 0), 0);
+}
 
 /** The cells of a mask after some were painted; null gives them back to the program. A cell that says what the program says anyway
  * is left out (where it says the same of every request), and the rest is told as few rectangles.

@@ -4,6 +4,7 @@ import test from "node:test";
 import { anchored, scales, viewport } from "../../../assets/lib/draw/camera.mjs";
 import { block, change, maskName, maskSummary, painted, reset, toggled } from "../../../assets/lib/map/masks.mjs";
 import { cellFigure, cellState, edited, mapTable, numbered, readout, reserve } from "../../../assets/lib/map/maps.mjs";
+import { LARGEST } from "../../../assets/lib/map/visibility.mjs";
 import * as read from "../../../assets/lib/reads.mjs";
 import map, { pair } from "../../../assets/views/map.mjs";
 import { full, request, row, training, world } from "./world.mjs";
@@ -155,14 +156,19 @@ test("one stroke is one change, of the shown layer or of all", () => {
 
 test("a header hides its row or column, and a second time gives it back", () => {
   const cells = (w, line) => change(w, toggled(w, line))?.fields.masks[0]?.cells.map((c) => [c.query, c.key, c.queries, c.keys, c.visible]) ?? [];
-  assert.deepEqual(cells(world(), { column: 1 }), [[0, 1, 3, 1, false]]);
+  assert.deepEqual(cells(world(), { column: 1 }), [[0, 1, LARGEST + 1, 1, false]], "rows to come as well");
   assert.deepEqual(cells(world(), { row: 2 }), [[2, 0, 1, 3, false]]);
   const hidden = [0, 1, 2].map((query) => ({ query, key: 1, visible: false }));
   assert.deepEqual(toggled(masked("full", hidden), { column: 1 })({ program: "full", parameter: 0, cells: hidden }).cells, []);
   const self = { relation: "target_self", layer: 0 };
-  assert.deepEqual(cells(world({}, self), { column: 1 }), [[1, 1, 2, 1, false]]);
+  assert.deepEqual(cells(world({}, self), { column: 1 }), [[1, 1, LARGEST, 1, false]]);
   const gone = [1, 2].map((query) => ({ query, key: 1, visible: false }));
   assert.deepEqual(toggled(masked("causal", gone, self), { column: 1 })({ program: "causal", parameter: 0, cells: gone }).cells, []);
+});
+
+test("a column hidden for rows to come is counted by the rows that are there", () => {
+  const w = masked("full", [{ query: 0, key: 1, visible: false, queries: LARGEST + 1, keys: 1 }]);
+  assert.match(maskSummary(w), /3 cells set by you, later rows too/);
 });
 
 test("in edit mode the read-out says what to do", () => {
