@@ -112,6 +112,8 @@ export interface World {
   schema: any | null;
   moved: any | null;
   history: Map<number, any>;
+  /** The end of the line of moments that is followed (lib/deck/moments.mjs). */
+  line?: number;
   /** `norm` of all gradients before, `clipped` after clipping; validation [update, loss] on `held_out` examples, every `validated_every` updates; written [update, loss row by row, share right so, share right with labels in sight], where there are any in sight. */
   curve: { updates: number[]; loss: number[]; norm: number[]; clipped: number[]; validation: [number, number][]; validated_every: number; held_out: number; written?: [number, number, number, number][] };
   checked: any | null;

@@ -115,7 +115,7 @@ export default {
     drawBeside(beside, say.beside(view, words, how));
     if (writes(world)) output(total, view);
     else said(total, world, view);
-    const pieces = read.before(world, "logits") ? [msg`The operations have not come to the distribution yet.`] : beam.searches(world) ? [beam.outcome(world, view)] : say.outcome(view, world.recording, !!world.moved?.unreadable);
+    const pieces = read.before(world, "logits") ? [msg`The operations have not come to the distribution yet.`] : beam.searches(world) ? [beam.outcome(world, view)] : say.outcome(view, world.recording, !!world.moved?.unreadable, chosenNext(world)?.label);
     [0, 1, 2].forEach((i) => text(hint.children[i], typeof pieces[i] === "object" ? pieces[i].token : (pieces[i] ?? "")));
     const seen = `${world.moved?.at} ${read.request(world)}`;
     if (seen === state.seen) return;

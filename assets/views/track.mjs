@@ -23,18 +23,11 @@ import { capital, shown } from "../lib/words.mjs";
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/types").PlayStop} PlayStop */
 /** @typedef {import("../lib/deck/blocks.mjs").Block} Block @typedef {import("../lib/deck/moments.mjs").Stop} Stop */
 
-/** What the view keeps between draws: the end of the line that it follows, settled widths, how far it is scrolled, what is placed.
- * @typedef {object} Kept @property {World | null} world @property {number | undefined} head @property {import("../lib/deck/blocks.mjs").Held} held
+/** What the view keeps between draws: settled widths, how far it is scrolled, what is placed.
+ * @typedef {object} Kept @property {World | null} world @property {import("../lib/deck/blocks.mjs").Held} held
  * @property {number} left @property {string} at @property {PlayStop[] | null} stops @property {Block[]} blocks @property {any} parts */
 /** @type {WeakMap<HTMLElement, Kept>} */
 const keeps = new WeakMap();
-
-/** The end of the line through the current moment: the one that was followed, while the moment lies on it. Pure.
- * @param {World} world @param {number | undefined} head @returns {number | undefined} */
-export function lineEnd(world, head) {
-  const at = world.moved?.at;
-  return at === undefined ? undefined : path(world.history, at, head !== undefined && world.history.has(head) ? head : at).at(-1)?.id;
-}
 
 /** What the bar calls a place. @param {Stop} stop @param {number} i @param {number} all */
 const said = (stop, i, all) => [capital(placeOf(stop.node)), stop.node.label && stop.node.phase !== "train" ? shown(stop.node.label) : "", msg`${i + 1} of ${all}`].filter(Boolean).join(", ");
@@ -58,7 +51,7 @@ export default {
 
   mount(element, context) {
     /** @type {Kept} */
-    const kept = { world: null, head: undefined, held: NOTHING_HELD, left: 0, at: "", stops: null, blocks: [], parts: {} };
+    const kept = { world: null, held: NOTHING_HELD, left: 0, at: "", stops: null, blocks: [], parts: {} };
     keeps.set(element, kept);
     const go = paced((/** @type {number} */ moment) => context.send({ kind: "go", moment }));
     const bar = scrubber({ name: () => msg`The whole line: drag to go through its moments`, go });
@@ -79,13 +72,13 @@ export default {
     const kept = /** @type {Kept} */ (keeps.get(element));
     const { track, bar, requests, stops, branches } = kept.parts;
     kept.world = world;
-    kept.head = lineEnd(world, kept.head);
+    const head = lineEnd(world, world.line);
     kept.held = settle(kept.held, world);
     const training = read.phase(world) === "train";
     const room = boxOf(track)[0] - 4; // its padding, where outlines of a focus have their place
-    const all = world.moved ? line(world.history, world.moved.at, kept.head) : [];
+    const all = world.moved ? line(world.history, world.moved.at, head) : [];
     const part = pass(all);
-    const placed = training ? timed(stages(world, kept.head, kept.held), room) : laid(steps(world, part, placesFor(room)), room);
+    const placed = training ? timed(stages(world, head, kept.held), room) : laid(steps(world, part, placesFor(room)), room);
     kept.blocks = placed.blocks;
     drawTrack(track, placed, room, kept, world, context);
     const range = visible(placed.blocks, kept.left, room, all, training);
@@ -98,7 +91,7 @@ export default {
     const more = lineCount(world.history);
     entitle(branches.button, more, counted(more, "This run has {0} line", "This run has {0} lines"));
     tellStops(kept, world, context);
-    return drawLines(branches.sheet, world, context, kept.head ?? 0);
+    return drawLines(branches.sheet, world, context, head ?? 0);
   },
 
   table(world) {

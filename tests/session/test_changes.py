@@ -67,7 +67,7 @@ def test_a_column_hidden_for_rows_to_come_stays_hidden_cached_or_not() -> None:
         (shares,) = reader.known.values()
         assert shares.shape[-2] > 3 and (shares[..., 2] == 0).all() and (shares[..., 1] > 0).all()
         read.append(shares)
-    np.testing.assert_allclose(*read, atol=1e-6)
+    np.testing.assert_allclose(read[0], read[1], atol=1e-6)
 
 
 @pytest.mark.parametrize("phase", ["train", "prefill", "decode"])

@@ -1,6 +1,7 @@
 // @ts-check
 /** The tree of moments: the line that goes through one of them, its passes over the requests, and the other lines. Pure. */
 
+/** @typedef {import("../types").World} World */
 /** @typedef {{id: number, parent: number | null, phase: string, step: number, stage: string, label: string, command: string, changed?: string}} Node */
 /** @typedef {Map<number, Node>} History */
 /** One place of a line. Edits of one step are one place, shown by the newest or the current of them; `edits`: those not taken back.

@@ -2,6 +2,7 @@
 /** What the controls and the keys do: each turns into commands, or changes the look. */
 
 import { msg } from "../language.mjs";
+import { chosenNext } from "../deck/moments.mjs";
 import { lookAt, lookAway } from "../deck/ops.mjs";
 import { fits, label, MOST, reached, toggled } from "../deck/stops.mjs";
 import { groupsOf, owner } from "../states/tapes.mjs";
@@ -49,14 +50,20 @@ export class Actions {
   async step() {
     if (this.unit !== "op") {
       this.cursor(null);
-      return this.commands.step(this.unit);
+      return this.onward(this.unit);
     }
     const ops = this.ops();
     const at = ops.indexOf(this.world.look.op ?? "");
     if (at >= 0 && at < ops.length - 1) return this.cursor(ops[at + 1]);
-    const reply = await this.commands.step("stage");
+    const reply = await this.onward("stage");
     if (reply.ok) this.cursor(this.ops()[0] ?? null);
     return reply;
+  }
+
+  /** A step, or to what was chosen here before on the line that is followed. @param {"step" | "stage"} unit */
+  onward(unit) {
+    const chosen = chosenNext(this.world);
+    return chosen ? this.commands.go(chosen.id) : this.commands.step(unit);
   }
 
   async back() {

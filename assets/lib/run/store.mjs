@@ -1,6 +1,8 @@
 // @ts-check
 /** The world that views draw from: the latest event of each kind, the look, and recorded values merged from keyframes and deltas. */
 
+import { lineEnd } from "../deck/moments.mjs";
+
 /** @typedef {import("../types").World} World @typedef {import("../types").Known} Known @typedef {import("../types").Look} Look */
 /** @typedef {import("../types").Selector} Selector @typedef {import("../types").Tensor} Tensor */
 /** @typedef {import("./wire.mjs").Frame} Frame */
@@ -172,6 +174,7 @@ export class Store {
       case "moved":
         for (const node of event.nodes) w.history.set(node.id, node);
         w.moved = event;
+        w.line = lineEnd(w, w.line);
         w.notices = w.notices.filter((n) => n.at === event.at || n.at === null);
         return ["moved", "history", "notices"];
       case "curve":

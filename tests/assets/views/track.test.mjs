@@ -3,7 +3,8 @@ import test from "node:test";
 
 import { callName, lookAt, lookAway, operations, seen } from "../../../assets/lib/deck/ops.mjs";
 import { underEachOther } from "../../../assets/lib/deck/blocks.mjs";
-import view, { lineEnd, spoken } from "../../../assets/views/track.mjs";
+import { lineEnd } from "../../../assets/lib/deck/moments.mjs";
+import view, { spoken } from "../../../assets/views/track.mjs";
 import { node, world } from "./world.mjs";
 
 test("before the operations stands the step that they are inside, or why there are none", () => {
