@@ -3,6 +3,7 @@
  * branch; another policy is shown while its controls are dragged. Where something is edited, what it was unedited stands beside. */
 
 import * as beam from "../lib/next/beams.mjs";
+import { chosenNext } from "../lib/deck/moments.mjs";
 import { label, objective, title, writes } from "../lib/answers.mjs";
 import * as say from "../lib/next/candidates.mjs";
 import { boxOf } from "../lib/canvas.mjs";

@@ -6,7 +6,7 @@ import { laid, NOTHING_HELD, placesFor, settle, stages, steps, timed, underEachO
 import { boxOf } from "../lib/canvas.mjs";
 import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
-import { alternatives, line, lineCount, pass, path } from "../lib/deck/moments.mjs";
+import { alternatives, line, lineCount, lineEnd, pass } from "../lib/deck/moments.mjs";
 import { callName, lookAt, lookAway, operations, seen } from "../lib/deck/ops.mjs";
 import { paced } from "../lib/run/paced.mjs";
 import { within } from "../lib/draw/pan.mjs";

@@ -66,6 +66,21 @@ export function path(history, at, head = at) {
 /** The newest answer of `path`: one draw asks for it several times. @type {WeakMap<History, {asked: string, path: Node[]}>} */
 const newest = new WeakMap();
 
+/** The end of the line through the current moment: the one that was followed, while the moment lies on it.
+ * @param {World} world @param {number | undefined} head @returns {number | undefined} */
+export function lineEnd(world, head) {
+  const at = world.moved?.at;
+  return at === undefined ? undefined : path(world.history, at, head !== undefined && world.history.has(head) ? head : at).at(-1)?.id;
+}
+
+/** What a person chose next on the line that is followed: Step goes to it again. Null: Step decides by the policy.
+ * @param {World} world @returns {Node | null} */
+export function chosenNext(world) {
+  const end = world.recording ? undefined : lineEnd(world, world.line);
+  const next = end === undefined ? undefined : path(world.history, world.moved.at, end).find((n) => n.parent === world.moved.at);
+  return next?.command === "choose" ? next : null;
+}
+
 /** @param {History} history @param {number} at @param {number} head @returns {Node[]} */
 function walk(history, at, head) {
   const along = before(history, head);

@@ -47,6 +47,18 @@ test("step and back by step or stage are one command each", async () => {
   assert.deepEqual(sent, [{ kind: "step", unit: "step" }, { kind: "step", unit: "stage" }, { kind: "back" }]);
 });
 
+test("Step goes again to what was chosen on the line that is followed, and else decides by the policy", async () => {
+  const { actions, store, sent } = acting();
+  const moment = (id, parent, step, command) => ({ id, parent, phase: "decode", step, stage: "", label: "dort", command });
+  store.world.history = new Map([moment(0, null, 0, "open"), moment(1, 0, 1, "choose"), moment(2, 0, 1, "step")].map((n) => [n.id, n]));
+  store.world.line = 1;
+  await actions.step();
+  assert.deepEqual(sent.pop(), { kind: "go", moment: 1 });
+  store.world.line = 2;
+  await actions.step();
+  assert.deepEqual(sent.pop(), { kind: "step", unit: "step" });
+});
+
 test("by op the cursor walks the newest stage without a message, then a stage is stepped", async () => {
   const stages = [{ name: "choose", ms: 0, ops: [] }, { name: "read", ms: 1, ops: ["a", "b"] }, { name: "later", ms: null, ops: ["z"] }];
   const move = (store, { kind }) => kind === "step" && store.set({ moved: { ...store.world.moved, at: 1, stages: [{ name: "read", ms: 1, ops: ["c", "d"] }] } });
