@@ -9,6 +9,7 @@ import { location, place as drawnPlace } from "../picture/looking.mjs";
 import { isLookedAt } from "../picture/source.mjs";
 import { patterned, reached } from "../map/reach.mjs";
 import { keyReads } from "../read/ribbons.mjs";
+import { windowed } from "../read/windows.mjs";
 import { statePart } from "./happened-states.mjs";
 import { isTurn, promptRows } from "../deck/turns.mjs";
 import { part, place, token, told } from "./states.mjs";
@@ -109,7 +110,7 @@ function readPart(world, weight) {
   const top = all.filter((r) => r.weight > 0).sort((a, b) => b.weight - a.weight);
   if (!top.length) return all.some((r) => r.weight === 0 && r.state === "open") ? told(parts`${who} reads nothing: its weights are all 0`) : [];
   const open = all.filter((r) => r.state === "open");
-  if (open.length === 1) return own && open[0].key === row ? told(parts`${who} reads only itself: its mask allows no other row`) : told(parts`${who} reads only ${word(open[0].key)}: its mask allows no other row`);
+  if (open.length === 1) return own && open[0].key === row ? told(parts`${who} reads only itself: ${onlyOne(world, at, all)}`) : told(parts`${who} reads only ${word(open[0].key)}: ${onlyOne(world, at, all)}`);
   return shares(who, top, word);
 }
 
@@ -143,6 +144,12 @@ function beyond(world, row, key) {
   const all = counted(layers.length, "{0} layer of this pattern reaches only rows", "{0} layers of this pattern reach only rows");
   if (first >= 0) return told(parts`a way there takes ${part(counted(first + 1, "{0} layer", "{0} layers"), "v")} of this pattern`);
   return told([`${all} `, part(`${Math.min(...layers[layers.length - 1])}–${Math.max(...layers[layers.length - 1])}`, "v")]);
+}
+
+/** Why a row reads one key alone. @param {World} world @param {{info: any, layer: number}} at @param {import("../read/ribbons.mjs").KeyRead[]} all */
+function onlyOne(world, at, all) {
+  if (all.filter((r) => r.state !== "padded" && r.state !== "unknown").length === 1) return msg`there is no other row`;
+  return windowed(world, at.info, at.layer) ? msg`its mask and its window leave no other row` : msg`its mask allows no other row`;
 }
 
 /** Why a cell that its mask opens is not read, or how far its pattern reaches. @param {World} world @param {Cells} weight @param {number} row @param {number} key @returns {Part[]} */
