@@ -65,6 +65,6 @@ def undone(path: Sequence[Moment]) -> tuple[list[Scenario], list[Scenario]]:
                 undo.pop()
                 redo.append(before.place.scenario)
             case "redo":
-                redo.pop()
+                redo[-1:] = []  # none where it was taken back in a run that was left
                 undo.append(before.place.scenario)
     return undo, redo

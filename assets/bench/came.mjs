@@ -26,7 +26,7 @@ export function came(b, r) {
   const { weights, of, unknown, gathered, wide } = b.from ?? {};
   if (!weights) {
     const whole = [msg`Rows of a tensor, read as a memory; the first row asks.`];
-    if (of) whole.push(msg`Left out: all after ${b.names.length} of its ${of[0]} rows and ${b.g.length} of its ${of[1]} numbers.`);
+    if (of) whole.push(msg`The first ${b.names.length} of its ${of[0]} rows stand here, ${b.g.length} of ${of[1]} numbers of each.`);
     if (unknown) whole.push(msg`${unknown} numbers that the run did not compute stand as 0.`);
     return whole.join(" ");
   }

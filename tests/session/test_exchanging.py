@@ -189,6 +189,10 @@ def test_edits_are_made_again_before_and_after_a_part_in_the_order_in_which_they
         scenario = engine.scenario
         seen.append((bool(scenario.masks), scenario.config["norm_kind"], scenario.policy.limit))
     assert seen == [(True, "layer", 32), (True, "none", 32), (True, "none", 5)]
+    do(engine, Undo())
+    assert engine.scenario.policy.limit == 32 and engine.scenario.config["norm_kind"] == "none"
+    do(engine, Redo())
+    assert engine.scenario.policy.limit == 5
 
 
 def test_where_no_trained_weights_fit_it_is_said_at_once() -> None:

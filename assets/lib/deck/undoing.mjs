@@ -23,7 +23,7 @@ function after({ undo, redo }, node) {
   switch (node.command) {
     case "change": return { undo: undo + 1, redo: 0 };
     case "undo": return { undo: undo - 1, redo: redo + 1 };
-    case "redo": return { undo: undo + 1, redo: redo - 1 };
+    case "redo": return { undo: undo + 1, redo: Math.max(0, redo - 1) }; // what was taken back in a run that was left is not among these
     default: return { undo, redo };
   }
 }

@@ -80,7 +80,7 @@ test("what came out of a run says whether it is read the same here, and what is 
   assert.match(said({ ...b, from: { ...b.from, gathered: 9, wide: 128 } }), /9 keys with little weight .* first 3 of 128 numbers/);
   assert.match(said({ ...b, from: { ...b.from, output: [0, 0, 0] } }), /after the sum/);
   assert.match(said({ ...b, from: { weights: [0.1, 0, 0, 0] } }), /Left out: what the run did to its weights beside the softmax, up to 0\.\d\d/);
-  assert.match(said({ ...named("dot_read"), from: { of: [40, 64], unknown: 3 } }), /all after 4 of its 40 rows and 2 of its 64 numbers\. 3 numbers .* stand as 0/);
+  assert.match(said({ ...named("dot_read"), from: { of: [40, 64], unknown: 3 } }), /first 4 of its 40 rows stand here, 2 of 64 numbers of each\. 3 numbers .* stand as 0/);
   assert.throws(() => unpack(pack({ ...b, from: { weights: [1] } })), /holds no read: from/);
 });
 
