@@ -19,11 +19,11 @@ export async function svgOf(element, caption, redraw, shapes = false) {
   sharpen(SCALE);
   /** @type {Map<HTMLCanvasElement, Vector>} */
   const pens = new Map();
-  if (shapes) drawWith(penIn(pens));
-  redraw();
-  const { width, height } = extent(element);
-  let copy;
+  let copy, width, height;
   try {
+    if (shapes) drawWith(penIn(pens));
+    redraw();
+    ({ width, height } = extent(element));
     copy = copied(element, pens);
   } finally {
     sharpen(0);
