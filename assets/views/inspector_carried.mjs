@@ -12,7 +12,7 @@ import { figure, percent, rowWords } from "../lib/words.mjs";
 /** One line of a table: its cells. on: it is the chosen one. @typedef {{cells: string[], on: boolean, lit: boolean}} Line */
 
 const NAME = "inspector_carried";
-const LINES = 6; // rows of whose writes something is left
+const LINES = 5; // rows of whose writes something is left
 const SERIES = 4; // the newest of the rows after a locked one
 const before = (/** @type {string} */ letter) => `${letter}₋₁`;
 

@@ -10,7 +10,7 @@ import { apart, applies, asked, found, measuring } from "../lib/states/ways.mjs"
 export default {
   id: "inspector_schedules",
   title: "Two ways",
-  slot: "inspector",
+  slot: "checks",
   phases: ["prefill", "decode"],
   applies,
   wants: () => [],

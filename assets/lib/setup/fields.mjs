@@ -97,6 +97,7 @@ function select(title, described, choices, change) {
   return { element, show: (value, fitting) => {
     options.forEach((o, i) => (o.disabled = !!fitting && !fitting.values.includes(choices[i].value) && choices[i].value !== value));
     element.value = value;
+    set(element, "title", choices.find((c) => c.value === value)?.label ?? null); // it may have no room for it
   } };
 }
 
