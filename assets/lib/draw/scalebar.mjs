@@ -29,11 +29,11 @@ export function drawScale(element, world, fitted, largest, again) {
   const log = world.look.scale === "log";
   if (show === "scores") fitted.scores ||= rounded(largest(), 2);
   const top = show === "scores" ? fitted.scores || 1 : fitted.weights;
-  set(element, "class", `scale${show === "scores" ? " div" : ""}`);
-  text(low, show === "mask" ? msg`hidden` : show === "scores" ? `−${top}` : log ? `≤ ${small(top * 10 ** -DECADES)}` : "0");
+  set(element, "class", show === "scores" ? "scale div" : show === "mask" ? "scale open" : "scale");
+  text(low, show === "mask" ? "" : show === "scores" ? `−${top}` : log ? `≤ ${small(top * 10 ** -DECADES)}` : "0");
   text(high, show === "mask" ? msg`open` : show === "scores" ? `+${top}` : plain(top));
-  text(said, show === "scores" ? msg`score` : show === "mask" ? msg`may read` : log ? msg`weight, log` : msg`weight, linear`);
-  bar.hidden = fit.hidden = show === "mask";
+  text(said, show === "scores" ? msg`score` : show === "mask" ? "" : log ? msg`weight, log` : msg`weight, linear`);
+  fit.hidden = show === "mask";
   set(fit, "title", show === "weights" && fitted.weights !== 1 ? msg`Back to a scale from 0 to 1` : msg`Fit the scale to what is shown`);
   text(fit, show === "weights" && fitted.weights !== 1 ? msg`0 to 1` : msg`fit`);
   fit.onclick = () => {

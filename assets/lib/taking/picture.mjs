@@ -10,8 +10,12 @@ const MARGIN = 16;
 const LINE = 16;
 const SVG = "http://www.w3.org/2000/svg";
 const HTML = "http://www.w3.org/1999/xhtml";
-/** Styles that make no difference in a still picture, or would move it. */
-const LEFT_OUT = /^(transition|animation|cursor|pointer-events|contain|container|will-change|-webkit-locale|user-select|touch-action|scroll|overscroll|inline-size|block-size|min-|max-|perspective-origin|transform-origin|view-transition|interactivity)/;
+/** Styles that make no difference in a still picture, or would move it, or say again what others say. */
+const LEFT_OUT = /^(transition|animation|cursor|pointer-events|contain|container|will-change|-webkit-locale|user-select|touch-action|scroll|overscroll|inline-size|block-size|min-|max-|perspective-origin|transform-origin|view-transition|interactivity|timeline|anchor|app-region|offset|corner|ruby|math|page|position-(anchor|area|try|visibility)|(border|margin|padding|inset|overflow)-(block|inline)|border-(start|end)-)/;
+/** Styles that an element has from those around it. */
+const INHERITED = /^(color|font|line-height|letter-|text-|white-space|word-|visibility|list-style|border-(collapse|spacing)|caption|empty-cells|direction|fill|stroke|quotes|tab-size|hyphen|overflow-wrap|paint-order|clip-rule|image-rendering|shape-rendering|dominant|-webkit|writing-mode|display$)/;
+/** Elements that browsers give no style of their own but what is inherited. */
+const BARE = /^(div|span|section|i|b|small|svg|g|path|rect|circle|line|polyline|text)$/i;
 
 /** The picture as SVG text. `redraw` paints the view's canvases anew at once; as shapes they grow without blur.
  * @param {HTMLElement} element @param {string} caption @param {() => void} redraw @param {boolean} [shapes] @returns {Promise<{text: string, width: number, height: number}>} */
@@ -81,9 +85,12 @@ function copied(element, pens) {
     copy.removeAttribute("class");
     copy.removeAttribute("hidden");
   }
-  copy.setAttribute("style", written(style, element instanceof SVGElement));
+  copy.setAttribute("style", written(style, element.tagName, element instanceof SVGElement));
   if (/auto|scroll/.test(style.overflow)) copy.style.overflow = "hidden"; // no bars
-  if (element instanceof HTMLInputElement) copy.setAttribute("value", element.value);
+  if (element instanceof HTMLInputElement) {
+    copy.setAttribute("value", element.value);
+    if (element.checked) copy.setAttribute("checked", "");
+  }
   const scrolled = element.scrollLeft || element.scrollTop;
   const before = pseudo(element, "::before");
   if (before) copy.append(before);
@@ -97,28 +104,48 @@ function copied(element, pens) {
   return copy;
 }
 
-/** @param {Element} element */
-const seen = (element) => !(element instanceof HTMLElement && (element.hidden || element.classList.contains("sr"))) && getComputedStyle(element).display !== "none";
+/** @param {any} element */
+function seen(element) {
+  if (element instanceof HTMLOptionElement || element instanceof HTMLOptGroupElement) return element.matches(":checked, :has(:checked)"); // of a list its choice
+  if (element instanceof HTMLElement && (element.hidden || element.classList.contains("sr"))) return false;
+  return getComputedStyle(element).display === "contents" || element.checkVisibility?.() !== false;
+}
 
 /** A canvas that sticks to what is in sight stays there: what it shows is scrolled already.
  * @param {HTMLCanvasElement} canvas @param {CSSStyleDeclaration} style @param {Vector} [drawn] */
 function imageOf(canvas, style, drawn) {
   const image = drawn?.element() ?? document.createElement("img");
-  image.setAttribute("style", written(style, false));
+  image.setAttribute("style", written(style, "img"));
   const scroller = style.position === "sticky" ? canvas.closest(".pan") : null;
   if (scroller) Object.assign(image.style, { position: "relative", top: `${scroller.scrollTop}px`, left: `${scroller.scrollLeft}px` });
   if (image instanceof HTMLImageElement) image.src = canvas.width && canvas.height ? canvas.toDataURL("image/png") : "data:,";
   return image;
 }
 
-/** @param {CSSStyleDeclaration} style @param {boolean} graphic */
-function written(style, graphic) {
-  const parts = [];
+/** The styles of an element that a file does not give it by itself. @param {CSSStyleDeclaration} style @param {string} tag @param {boolean} [graphic] */
+function written(style, tag, graphic = false) {
+  const parts = [], bare = BARE.test(tag) ? initial() : null;
   for (const name of style) {
     if (LEFT_OUT.test(name) || (graphic && /^(width|height|x|y|cx|cy|r|rx|ry|d)$/.test(name))) continue;
-    parts.push(`${name}:${style.getPropertyValue(name)}`);
+    const value = style.getPropertyValue(name);
+    if (bare?.get(name) !== value || INHERITED.test(name)) parts.push(`${name}:${value}`);
   }
   return parts.join(";");
+}
+
+/** @type {Map<string, string> | null} */
+let initials = null;
+
+/** What each style is where nobody says anything. */
+function initial() {
+  if (initials) return initials;
+  const nobody = document.createElement("i");
+  nobody.style.all = "initial";
+  document.body.append(nobody);
+  const style = getComputedStyle(nobody);
+  initials = new Map(Array.from(style, (name) => [name, style.getPropertyValue(name)]));
+  nobody.remove();
+  return initials;
 }
 
 /** What CSS puts before or after, as an element. @param {Element} element @param {"::before" | "::after"} which */
@@ -127,7 +154,7 @@ function pseudo(element, which) {
   const { content } = style;
   if (content === "none" || content === "normal" || style.display === "none") return null;
   const made = document.createElement("span");
-  made.setAttribute("style", written(style, false));
+  made.setAttribute("style", written(style, "span"));
   made.textContent = content.startsWith('"') ? JSON.parse(content) : "";
   return made;
 }

@@ -44,6 +44,11 @@ test("a small map fills its room, a large one pans by the pixel", () => {
   assert.deepEqual([end.row + end.rows, end.column + end.columns], [64, 64], "scrolled to the end, the last is seen");
 });
 
+test("a low map keeps its height for cells: numbers lie above them instead of names that stand", () => {
+  assert.deepEqual([140, 230, 320].map((height) => viewport(340, height, 6, 36, 0, 0).top), [24, 54, 72]);
+  assert.equal(viewport(340, 140, 6, 4, 0, 0).top, 30, "wide cells have room for names");
+});
+
 test("what nearly fits is shown whole, with smaller cells", () => {
   const window = viewport(340, 230, 18, 20, 0, 0);
   assert.deepEqual([window.rows, window.columns, window.width, window.height], [18, 20, 0, 0]);
