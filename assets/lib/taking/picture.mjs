@@ -114,10 +114,11 @@ function seen(element) {
 /** A canvas that sticks to what is in sight stays there: what it shows is scrolled already.
  * @param {HTMLCanvasElement} canvas @param {CSSStyleDeclaration} style @param {Vector} [drawn] */
 function imageOf(canvas, style, drawn) {
-  const image = drawn?.element() ?? document.createElement("img");
+  const image = document.createElement(drawn ? "div" : "img");
   image.setAttribute("style", written(style, "img"));
   const scroller = style.position === "sticky" ? canvas.closest(".pan") : null;
   if (scroller) Object.assign(image.style, { position: "relative", top: `${scroller.scrollTop}px`, left: `${scroller.scrollLeft}px` });
+  if (drawn) image.append(drawn.element());
   if (image instanceof HTMLImageElement) image.src = canvas.width && canvas.height ? canvas.toDataURL("image/png") : "data:,";
   return image;
 }

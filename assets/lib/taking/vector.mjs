@@ -46,6 +46,7 @@ export class Vector {
   /** All that was drawn, as an element. */
   element() {
     const svg = document.createElementNS(SVG, "svg");
+    svg.style.display = "block";
     for (const [name, value] of Object.entries({ width: this.width, height: this.height, viewBox: `0 0 ${this.width} ${this.height}` })) svg.setAttribute(name, String(value));
     svg.innerHTML = this.out.join("") + "</g>".repeat(this.open);
     return svg;
