@@ -75,8 +75,8 @@ const penIn = (pens) => (canvas, size) => {
   return pens.get(canvas);
 };
 
-/** @param {Element} element @param {Map<HTMLCanvasElement, Vector>} pens what was drawn as shapes @returns {any} */
-function copied(element, pens) {
+/** @param {Element} element @param {Map<HTMLCanvasElement, Vector>} pens what was drawn as shapes @param {number} [edge] what begins below it is not in sight @returns {any} */
+function copied(element, pens, edge = Infinity) {
   const style = getComputedStyle(element);
   if (element instanceof HTMLCanvasElement) return imageOf(element, style, pens.get(element));
   const copy = /** @type {any} */ (element.cloneNode(false));
@@ -92,11 +92,12 @@ function copied(element, pens) {
     if (element.checked) copy.setAttribute("checked", "");
   }
   const scrolled = element.scrollLeft || element.scrollTop;
+  const low = /auto|scroll/.test(style.overflowY) && element.scrollHeight > element.clientHeight ? Math.min(edge, element.getBoundingClientRect().bottom) : edge;
   const before = pseudo(element, "::before");
   if (before) copy.append(before);
   for (const child of element.childNodes) {
     if (child.nodeType === Node.TEXT_NODE) copy.append(child.cloneNode());
-    else if (child instanceof Element && seen(child)) copy.append(copied(child, pens));
+    else if (child instanceof Element && seen(child) && !(child.getBoundingClientRect().top > low)) copy.append(copied(child, pens, low));
   }
   const after = pseudo(element, "::after");
   if (after) copy.append(after);
