@@ -12,8 +12,8 @@ const SVG = "http://www.w3.org/2000/svg";
 const HTML = "http://www.w3.org/1999/xhtml";
 /** Styles that make no difference in a still picture, or would move it, or say again what others say. */
 const LEFT_OUT = /^(transition|animation|cursor|pointer-events|contain|container|will-change|-webkit-locale|user-select|touch-action|scroll|overscroll|inline-size|block-size|min-|max-|perspective-origin|transform-origin|view-transition|interactivity|timeline|anchor|app-region|offset|corner|ruby|math|page|position-(anchor|area|try|visibility)|(border|margin|padding|inset|overflow)-(block|inline)|border-(start|end)-)/;
-/** Styles that an element has from those around it. */
-const INHERITED = /^(color|font|line-height|letter-|text-|white-space|word-|visibility|list-style|border-(collapse|spacing)|caption|empty-cells|direction|fill|stroke|quotes|tab-size|hyphen|overflow-wrap|paint-order|clip-rule|image-rendering|shape-rendering|dominant|-webkit|writing-mode|display$)/;
+/** Styles that an element has from those around it, or that are nothing only while another one is nothing. */
+const TOLD = /^(color|font|line-height|letter-|text-|white-space|word-|visibility|list-style|border-(collapse|spacing)|caption|empty-cells|direction|fill|stroke|quotes|tab-size|hyphen|overflow-wrap|paint-order|clip-rule|image-rendering|shape-rendering|dominant|-webkit|writing-mode|display$|(border|outline)-.*width$)/;
 /** Elements that browsers give no style of their own but what is inherited. */
 const BARE = /^(div|span|section|i|b|small|svg|g|path|rect|circle|line|polyline|text)$/i;
 
@@ -130,8 +130,9 @@ function written(style, tag, graphic = false) {
   for (const name of style) {
     if (LEFT_OUT.test(name) || (graphic && /^(width|height|x|y|cx|cy|r|rx|ry|d)$/.test(name))) continue;
     const value = style.getPropertyValue(name);
-    if (bare?.get(name) !== value || INHERITED.test(name)) parts.push(`${name}:${value}`);
+    if (bare?.get(name) !== value || TOLD.test(name)) parts.push(`${name}:${value}`);
   }
+  if (style.transform !== "none") parts.push(`transform-origin:${style.transformOrigin}`);
   return parts.join(";");
 }
 
