@@ -4,7 +4,7 @@
 import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { shownPath } from "../lib/inspect/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
-import { carried, carryOf, fading, largest, left, selectors, write } from "../lib/states/carrying.mjs";
+import { carried, fading, isCarried, largest, left, selectors, write } from "../lib/states/carrying.mjs";
 import * as tapes from "../lib/states/tapes.mjs";
 import { figure, percent, rowWords } from "../lib/words.mjs";
 
@@ -29,7 +29,7 @@ export default {
   title: "This write, and what is left of the others",
   slot: "inspector",
   phases: ["prefill", "decode"],
-  applies: (world) => tapes.alone(world) && !!carryOf(world, tapes.shown(world)),
+  applies: isCarried,
   wants: selectors,
 
   mount(element) {

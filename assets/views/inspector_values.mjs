@@ -6,8 +6,7 @@ import { h, hide, list, set, text } from "../lib/dom.mjs";
 import * as about from "../lib/inspect/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
-import { carryOf } from "../lib/states/carrying.mjs";
-import * as tapes from "../lib/states/tapes.mjs";
+import { isCarried } from "../lib/states/carrying.mjs";
 import { arranged, layout, panelCount, picture, placed, selector, summary } from "../lib/inspect/tensor.mjs";
 import { benchLink, leadsTo, matrixAsBench } from "../lib/inspect/tobench.mjs";
 import { axisName, figure, shown } from "../lib/words.mjs";
@@ -27,16 +26,13 @@ const states = new WeakMap();
 /** The tensor that is shown here, with its layout; null while the inspector shows a read.
  * @param {World} world @returns {{tap: any, now: Layout} | null} */
 function subject(world) {
-  const tap = about.shownPath(world) === null && onStage(world) ? null : about.chosen(world);
+  const onStage = read.relation(world) || (read.phase(world) !== "train" && isCarried(world)); // a read, or a state row by row
+  const tap = about.shownPath(world) === null && onStage ? null : about.chosen(world);
   if (!tap) return null;
   const axes = tap.axes.map((/** @type {string} */ axis, /** @type {number} */ i) => ({ axis, size: about.axisSize(world, tap, i) }));
-  const head = read.relation(world)?.head ?? 0;
+  const { head = 0 } = read.relation(world) ?? {};
   return { tap, now: layout(axes, world.look.layout, { b: read.request(world), h: head, g: head }) };
 }
-
-/** Whether the stage shows the newest values already: a read, or a state row by row. @param {World} world */
-const onStage = (world) => !!read.relation(world) || (read.phase(world) !== "train" && tapes.alone(world) && !!carryOf(world, tapes.shown(world)));
-
 /** @type {import("../lib/types").View} */
 export default {
   id: NAME,

@@ -15,6 +15,9 @@ import * as tapes from "./tapes.mjs";
 /** What is left now of one row's write. left: of its own length; share: of the state, in its direction, so that all shares sum to 1.
  * @typedef {{row: number, token: string, there: number[], wrote: number[], left: number, share: number}} Left */
 
+/** Whether all that a row reads is a state of which is known what rows wrote into it. @param {World} world */
+export const isCarried = (world) => tapes.alone(world) && !!carryOf(world, tapes.shown(world));
+
 /** @param {World} world @param {Group | null} group @returns {Carry | null} */
 export function carryOf(world, group) {
   const fits = (/** @type {string} */ pattern) => new RegExp(`^${pattern.split("*").map((p) => p.replaceAll(".", "\\.")).join(".*")}$`).test(group?.scope ?? "");
