@@ -4,6 +4,7 @@
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg, parts } from "../lib/language.mjs";
 import { acting } from "../lib/page/acting.mjs";
+import { sayWhole } from "../lib/draw/whole.mjs";
 import { speak } from "../lib/page/speak.mjs";
 import { theming } from "../lib/page/theme.mjs";
 import { figure, percent } from "../lib/words.mjs";
@@ -247,6 +248,7 @@ const acts = {
   take: taking(place("bench-take"), { bench: () => page.bench, stage: /** @type {any} */ (document.querySelector(".bench .stage")), redraw: draw, refuse }),
 };
 acting(acts);
+sayWhole(document);
 place("bench-examples").addEventListener("change", (event) => pick(/** @type {HTMLSelectElement} */ (event.target)));
 addEventListener("hashchange", () => location.hash !== pack(page.bench) && follow());
 addEventListener("paste", (event) => {

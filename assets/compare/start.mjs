@@ -4,6 +4,7 @@
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { acting } from "../lib/page/acting.mjs";
+import { sayWhole } from "../lib/draw/whole.mjs";
 import { speak } from "../lib/page/speak.mjs";
 import { theming } from "../lib/page/theme.mjs";
 import { textOf } from "../lib/setup/together.mjs";
@@ -282,6 +283,7 @@ const acts = {
   take: taking(place("compare-take"), page, { grid: place("compare-grid"), redraw: draw, refuse }),
 };
 acting(acts);
+sayWhole(document);
 place("compare-input").append(h("input", { id: "compare-text", autocomplete: "off", spellcheck: "false", "aria-label": msg`The input that all models read`, onchange: (/** @type {any} */ event) => retext(event.target.value) }));
 addEventListener("hashchange", () => location.hash !== pack(page.now) && follow());
 addEventListener("online", () => page.columns.forEach((c) => c.socket.connect()));

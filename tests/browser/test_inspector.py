@@ -108,3 +108,16 @@ def test_of_several_requests_the_last_valid_row_of_each_decides(window: Window) 
     window.settled()
     rows = [r.split() for r in window.page.locator(".which tbody tr").all_inner_texts()]
     assert rows == [["A", "1", "0", "<bos>", "1", "<pad>"], ["B", "2", "1", "le", "1", "le"]]
+
+
+def test_what_is_cut_says_itself_whole_under_the_pointer(window: Window) -> None:
+    window.step()
+    note = window.page.locator(".read-part .hh .note")
+    said = note.inner_text()
+    note.evaluate("(e) => (e.style.maxWidth = '40px')")
+    note.hover()
+    assert note.get_attribute("title") == said.strip()
+    note.evaluate("(e) => (e.style.maxWidth = '')")
+    window.page.mouse.move(0, 0)
+    note.hover()
+    assert not note.get_attribute("title")
