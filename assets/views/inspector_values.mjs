@@ -26,8 +26,9 @@ const states = new WeakMap();
 /** The tensor that is shown here, with its layout; null while the inspector shows a read.
  * @param {World} world @returns {{tap: any, now: Layout} | null} */
 function subject(world) {
-  const onStage = read.relation(world) || (read.phase(world) !== "train" && isCarried(world)); // a read, or a state row by row
-  const tap = about.shownPath(world) === null && onStage ? null : about.chosen(world);
+  const { path, op } = world.look; // a state that is followed stands on the stage, row by row
+  const onStage = path === null && op === null && read.phase(world) !== "train" && isCarried(world);
+  const tap = onStage || (about.shownPath(world) === null && read.relation(world)) ? null : about.chosen(world);
   if (!tap) return null;
   const axes = tap.axes.map((/** @type {string} */ axis, /** @type {number} */ i) => ({ axis, size: about.axisSize(world, tap, i) }));
   const { head = 0 } = read.relation(world) ?? {};

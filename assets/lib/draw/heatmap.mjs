@@ -132,7 +132,7 @@ function columnLabels(g, geo, o) {
     if (on) wash(g, role, narrow ? x - 9 : x - geo.cellWidth / 2 + 2, narrow ? 2 : geo.top - 27, narrow ? 18 : geo.cellWidth - 4, narrow ? geo.top - 4 : 24);
     const style = { weight: on ? 700 : 520, size: narrow ? 11 : geo.cellWidth < 44 ? 10.5 : 12.5, mono: true, color: on ? `--${role}` : "--ink-2" };
     if (!narrow) return label(g, text, x, geo.top - 15, { ...style, align: "center" });
-    if (flat) return label(g, String(c + (o.origin?.column ?? 0)), x, geo.top - 12, { ...style, align: "center" });
+    if (flat) return label(g, String(c + (o.origin?.column ?? 0)), x, geo.top - 11, { ...style, align: "center" });
     g.save();
     g.translate(x, geo.top - 6);
     g.rotate(-Math.PI / 2);
