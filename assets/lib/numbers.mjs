@@ -34,8 +34,8 @@ export function allowed({ low, high, above, whole, optional, few }, fitting = nu
 export const notAllowed = (given, what) => (given === "" ? msg`Nothing was given; allowed: ${what}.` : msg`${quoted(String(given))} was given; allowed: ${what}.`);
 
 const QUOTED = 40; // letters of what was typed that a message says again
-/** @param {string} given */
-const quoted = (given) => (given.length > QUOTED ? `${given.slice(0, QUOTED)}…` : given);
+/** What was typed, short enough to be said again. @param {string} given */
+export const quoted = (given) => (given.length > QUOTED ? `${given.slice(0, QUOTED)}…` : given);
 
 /** Text as a number of this range; null is "nothing". Pure.
  * @param {string} typed @param {Range} range @param {Fitting | null} [fitting]

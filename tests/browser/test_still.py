@@ -107,10 +107,13 @@ def test_a_caption_whose_places_are_drawn(sized: Window) -> None:
 
 def test_prefill_by_stages_and_operations(sized: Window) -> None:
     sized.open(_address("decoder_only", phase="prefill"))
-    for unit, times in (("stage", 4), ("op", 8)):
-        sized.page.evaluate("(unit) => lookback.actions.granularity(unit)", unit)
-        _watch(sized)
-        _still(sized, times, "step")
+    sized.page.evaluate("() => lookback.actions.granularity('stage')")
+    _watch(sized)
+    _still(sized, 4, "step")
+    sized.page.evaluate("() => lookback.actions.granularity('op')")
+    _watch(sized)
+    for act in ("step", "back", "step", "back", "step", "back"):  # 4 stages and 48 operations
+        _still(sized, 8, act)
 
 
 def test_training_by_updates_and_by_stages(sized: Window) -> None:

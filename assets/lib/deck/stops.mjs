@@ -3,6 +3,7 @@
  * does alone, whether one is reached. Pure. */
 
 import { msg } from "../language.mjs";
+import { quoted } from "../numbers.mjs";
 import { stageName } from "./ops.mjs";
 import * as read from "../reads.mjs";
 import { figure, number, opName, shown } from "../words.mjs";
@@ -66,15 +67,15 @@ const phaseName = (phase) => (phase === "train" ? msg`Train` : phase === "prefil
 /** A stop from what a person typed, or why it is none.
  * @param {World} world @param {string} kind step, token, below or above @param {string} typed @returns {{stop?: PlayStop, problem?: string}} */
 export function typedStop(world, kind, typed) {
-  const given = typed.trim();
+  const given = typed.trim(), said = quoted(given);
   if (kind === "token") {
     const id = (world.opened?.vocabulary?.target ?? []).indexOf(given);
-    return id >= 0 ? { stop: { kind: "token", token: id } } : { problem: msg`“${given}” is not in the target vocabulary; allowed: one of its words.` };
+    return id >= 0 ? { stop: { kind: "token", token: id } } : { problem: msg`“${said}” is not in the target vocabulary; allowed: one of its words.` };
   }
   const value = given === "" ? NaN : Number(given.replace("−", "-"));
-  if (kind !== "step") return Number.isFinite(value) ? { stop: { kind: "loss", side: kind === "above" ? "above" : "below", value } } : { problem: msg`“${given}” was given; allowed: a number, for example 0.5.` };
+  if (kind !== "step") return Number.isFinite(value) ? { stop: { kind: "loss", side: kind === "above" ? "above" : "below", value } } : { problem: msg`“${said}” was given; allowed: a number, for example 0.5.` };
   const phase = /** @type {"train"} */ (read.phase(world) === "prefill" ? "decode" : read.phase(world));
-  return Number.isInteger(value) && value >= 1 && value <= 1e6 ? { stop: { kind: "step", phase, step: value } } : { problem: msg`“${given}” was given; allowed: a whole number from 1 to 1,000,000.` };
+  return Number.isInteger(value) && value >= 1 && value <= 1e6 ? { stop: { kind: "step", phase, step: value } } : { problem: msg`“${said}” was given; allowed: a whole number from 1 to 1,000,000.` };
 }
 
 /** The first stop that the way between two moments came to; by operation also the one that the cursor came to.

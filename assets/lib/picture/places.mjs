@@ -35,7 +35,7 @@ export function drawPlaces(element, o) {
   set(element, "data-draws", o.draws ? "" : null);
   text(head.lastElementChild, !top.length ? "" : !o.draws ? msg`a mean: no draw` : o.set ? msg`set by you` : msg`drawn`);
   const shown = Array.from({ length: MOST }, (_, i) => top[i] ?? null);
-  list(lines, shown, (_, i) => i, () => h("li", null, h("button", { type: "button", class: "cand" }, h("span", { class: "w" }), h("span", { class: "bar" }, h("i")), h("span", { class: "n" }))), (li, l) => line(li.firstChild, l, o));
+  list(lines, shown, (_, i) => i, () => h("li", null, h("button", { type: "button", class: "cand" }, h("span", { class: "w" }), h("span", { class: "bar" }, h("i")), h("span", { class: "n" }), h("span", { class: "sr" }))), (li, l) => line(li.firstChild, l, o));
   text(others.firstChild, left ? counted(left, "{0} other", "{0} others") : "");
   text(others.lastChild, left ? probability(rest) : "");
   text(hint, o.draws ? msg`Choose a place to read it instead: a branch.` : msg`All places are read, each by its weight.`);
@@ -43,7 +43,7 @@ export function drawPlaces(element, o) {
 
 /** @param {any} button @param {Line | null} l @param {Shown} o */
 function line(button, l, o) {
-  const [name, bar, share] = button.children;
+  const [name, bar, share, act] = button.children;
   const drawn = !!l && l.key === o.drawn;
   text(name, l ? `${l.key} ${o.names[l.key]}` : "");
   bar.firstChild.style.width = l ? `${100 * l.share}%` : "0";
@@ -51,16 +51,15 @@ function line(button, l, o) {
   set(button, "class", `cand${drawn ? " lead" : ""}${l ? "" : " none"}`);
   set(button, "disabled", !l || (o.draws && !o.able));
   set(button, "aria-pressed", String(o.draws ? drawn : !!l && l.key === o.locked));
-  set(button, "aria-label", l ? said(l, o, drawn) : null);
+  text(act, l ? said(o, drawn) : "");
   button.onclick = l ? () => o.take(l.key) : null;
   button.onpointerenter = button.onfocus = () => o.hover(l ? l.key : null);
   button.onpointerleave = button.onblur = () => o.hover(null);
 }
 
-/** @param {Line} l @param {Shown} o @param {boolean} drawn */
-function said({ key, share }, o, drawn) {
-  const [place, value] = [o.names[key], probability(share)];
-  if (!o.draws) return msg`Look at place ${place}, weight ${value}`;
-  if (drawn) return o.set ? msg`Place ${place}, set by you, chance ${value}: let it be drawn` : msg`Place ${place}, drawn with chance ${value}: keep it`;
-  return msg`Read place ${place}, chance ${value}`;
+/** What the number beside a place is, and what a click does. @param {Shown} o @param {boolean} drawn */
+function said(o, drawn) {
+  if (!o.draws) return msg`is its weight: look at this place`;
+  if (drawn) return o.set ? msg`is its chance, set by you: let it be drawn` : msg`is its chance, drawn: keep it`;
+  return msg`is its chance: read this place`;
 }
