@@ -38,7 +38,7 @@ export default {
       h("div", { class: "insp carried write-part" }, head(msg`This write`),
         h("div", { class: "write-lines", tabindex: 0, role: "group", "aria-label": msg`This write` }, h("table", { class: "which" }, h("thead", null, h("tr")), h("tbody"))), h("p", { class: "note mono" })),
       h("div", { class: "insp carried left-part" }, head(msg`Still in the state now`),
-        h("table", { class: "which" }, h("thead", null, h("tr", null, [msg`written by`, msg`left of it`, "", msg`share`].map((said) => h("th", { scope: "col" }, said)))), h("tbody"),
+        h("table", { class: "which" }, h("thead", null, h("tr", null, [msg`written by`, msg`left of it`, "", msg`share`].map((said) => (said ? h("th", { scope: "col" }, said) : h("td"))))), h("tbody"),
           h("tfoot", null, h("tr", null, h("td", { colspan: 3 }), h("td")))),
         h("p", { class: "note" }), h("p", { class: "note" })),
     );

@@ -37,7 +37,7 @@ export default {
     element.append(
       h("div", { class: "insp edges-part" }, head(msg`Edges`), h("table", { class: "which" }, h("tbody"))),
       h("div", { class: "insp reach-part" }, head(msg`Reach`),
-        h("table", { class: "which" }, h("thead", null, h("tr", null, [msg`after`, "", msg`rows`, ""].map((said) => h("th", { scope: "col" }, said)))), h("tbody")), h("p", { class: "note" })));
+        h("table", { class: "which" }, h("thead", null, h("tr", null, [msg`after`, "", msg`rows`, ""].map((said, i) => h(i === 1 ? "td" : "th", i === 1 ? null : { scope: "col" }, said)))), h("tbody")), h("p", { class: "note" })));
   },
 
   draw(element, world) {
