@@ -182,7 +182,7 @@ export class Share {
       if (this.world.role !== "writer") throw new Error(msg`This page reads along; only the page in control opens a file.`);
       const content = readScenario(file.name, new Uint8Array(await file.slice(0, LARGEST + 1).arrayBuffer()), file.size);
       const reply = await this.opens(content);
-      if (!reply.ok) return run.refuse(reply.errors.map((e) => ({ ...e, message: msg`“${file.name}” was not opened: ${e.message} Nothing was changed.` })));
+      if (!reply.ok) return run.refuse(reply.errors.map((e) => ({ ...e, message: msg`“${file.name}” was not opened: ${e.message.replace(/\.?$/, ".")} Nothing was changed.` })));
       run.look(taken(content.view));
       run.store.set({ notices: [...this.world.notices, { code: "opened", message: msg`“${file.name}” is open.`, offer: { kind: "undo" }, at: this.world.moved?.at ?? null }] });
       this.say(msg`“${file.name}” is open. Undo brings the run before it back.`);
