@@ -4,7 +4,7 @@
 import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { shownPath } from "../lib/inspect/inspected.mjs";
 import { counted, msg, named } from "../lib/language.mjs";
-import { apart, applies, asked, found, measuring } from "../lib/states/ways.mjs";
+import { apart, applies, asked, found, measuring, readOf } from "../lib/states/ways.mjs";
 
 /** @type {import("../lib/types").View} */
 export default {
@@ -23,15 +23,15 @@ export default {
   },
 
   draw(element, world, context) {
-    const want = asked(world);
-    const here = !!want && (shownPath(world) ?? want.path).startsWith(want.path.slice(0, want.path.lastIndexOf("."))) && world.look.op === null;
+    const [tap, want] = [readOf(world), asked(world)];
+    const here = !!tap && (shownPath(world) ?? tap.path).startsWith(tap.path.slice(0, tap.path.lastIndexOf("."))) && world.look.op === null;
     set(element, "data-empty", here ? null : "true");
     const doing = measuring(world, context); // also where the table is not in sight: the kernel draws it
-    if (!want || !here) return;
+    if (!here) return;
     const [head, table, note] = /** @type {any} */ (element.firstElementChild).children;
     const result = found(world);
     const last = (result?.ways[0].values.length ?? 0) - 1;
-    text(head.lastElementChild, result ? msg`row ${last}, channel ${want.channel}` : msg`channel ${want.channel}`);
+    text(head.lastElementChild, result ? msg`row ${last}, channel ${want?.channel ?? 0}` : want ? msg`channel ${want.channel}` : msg`nothing is computed yet`);
     const empty = [0, 1].map(() => ({ schedule: "", steps: 0, values: [] }));
     list(table.lastElementChild, result?.ways ?? empty, (_, i) => i, () => h("tr", null, h("td"), h("td"), h("td")), (tr, w) => {
       [w.schedule ? named(w.schedule) : "–", w.steps ? counted(w.steps, "{0} step", "{0} steps") : "–", w.steps ? digits(w.values[last]) : "–"].forEach((said, i) => text(tr.children[i], said));
@@ -39,7 +39,7 @@ export default {
     const off = result ? apart(result.ways) : [];
     text(note.firstElementChild, result ? msg`apart there by ${small(off[last])}, in no row by more than ${small(Math.max(...off))} ◉` : doing.running ? msg`measuring` : msg`The same weights and rows in each way, edits left out.`);
     const button = note.lastElementChild;
-    hide(button, !!result || doing.running);
+    hide(button, !!result || doing.running || !want);
     set(button, "disabled", world.role !== "writer");
     button.onclick = doing.start;
   },

@@ -14,14 +14,19 @@ import { figure } from "../words.mjs";
 /** Rows of so few are measured without being asked. */
 const SMALL = 160;
 
-/** What is asked for: the read of the state in the layer and channel that are looked at; null where a model has one way only.
- * @param {World} world @returns {{request: number, path: string, channel: number} | null} */
-export function asked(world) {
+/** The read of the state in the layer that is looked at; null where a model has one way only. @param {World} world @returns {any} a tap */
+export function readOf(world) {
   const carry = world.schema?.carries?.find((/** @type {any} */ c) => c.read);
   if (!carry || !("schedule" in (world.opened?.scenario?.config ?? {}))) return null;
   const scope = new RegExp(`^${carry.scope.replace("*", "\\d+")}\\.${carry.read}$`);
   const reads = (world.schema?.taps ?? []).filter((/** @type {any} */ t) => scope.test(t.path) && t.axes.length === 3);
-  const tap = reads[Math.min(world.look.layer, reads.length - 1)];
+  return reads[Math.min(world.look.layer, reads.length - 1)] ?? null;
+}
+
+/** What is asked for: that read, in the channel that is looked at; null before a call has told how many there are.
+ * @param {World} world @returns {{request: number, path: string, channel: number} | null} */
+export function asked(world) {
+  const tap = readOf(world);
   const channels = world.moved?.sizes?.[tap?.axes[2]] ?? 0;
   return tap && channels ? { request: read.request(world), path: tap.path, channel: Math.min(world.look.head, channels - 1) } : null;
 }
@@ -106,4 +111,4 @@ function rows(g, count, x, y) {
 }
 
 /** Whether there is more than one way. @param {World} world */
-export const applies = (world) => tapes.alone(world) && asked(world) !== null;
+export const applies = (world) => tapes.alone(world) && readOf(world) !== null;
