@@ -281,7 +281,7 @@ def _spec(id: str, name: str, summary: str, inventory: str, paper: str, config: 
 
 SPECS = (
     _spec("fixed_context", "Fixed context", "The whole source becomes one vector; the decoder sees nothing else of it.", "A1",
-          "Source text 000, sections 0x01D to 0x02B; Cho et al. 2014; Sutskever et al. 2014", Config),
+          "Cho et al. 2014, arXiv 1406.1078; Sutskever et al. 2014, arXiv 1409.3215", Config),
     _spec("cho_2014", "Cho et al. 2014", "Gated units; one vector c, given at the start, at every step and in the readout.", "A2",
           "Cho et al. 2014, Learning Phrase Representations using RNN Encoder-Decoder, arXiv 1406.1078", ChoConfig,
           "It changed the unit: gates in place of tanh. One summary c enters the first state, every step and the readout."),

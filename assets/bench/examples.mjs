@@ -24,15 +24,15 @@ export function examples() {
       },
     },
     {
-      id: "dot_read", name: msg`Dot read (000 0x04C)`, note: msg`Printed: weights 0.258274, 0.258274, 0.057629, 0.425822; context 1.05229, 0.148355.`,
+      id: "dot_read", name: msg`Dot read`, note: msg`Printed in the text: weights 0.258274, 0.258274, 0.057629, 0.425822; context 1.05229, 0.148355.`,
       bench: { kind: "h", mode: "dot", names: numbered(4), q: [1, 0.5], K: [[1, 0], [0, 2], [-1, 1], [2, -1]], V: [[1, 0], [0, 2], [-1, 1], [2, -1]], typed: row(4), hidden: open(4), g: [1, 0] },
     },
     {
-      id: "qkv_read", name: msg`Scores and values (000 0x08C)`, note: msg`Printed, rounded: weights 0.637, 0.234, 0.129; output 1.15, 1.19.`,
+      id: "qkv_read", name: msg`Scores and values`, note: msg`Printed in the text, rounded: weights 0.637, 0.234, 0.129; output 1.15, 1.19.`,
       bench: { kind: "kv", mode: "supplied", names: numbered(3), q: [0], K: [[0], [0], [0]], V: [[2, 0], [0, 4], [-1, 2]], typed: [1.2, 0.2, -0.4], hidden: open(3), g: [1, 0] },
     },
     ...ALPHA.map((alpha, i) => ({
-      id: `weighted_read_${i}`, name: msg`Weights that are given, output row ${i} (000 0x02E)`,
+      id: `weighted_read_${i}`, name: msg`Weights that are given, output row ${i}`,
       note: msg`The text gives the weights; their logarithms stand here as scores, because softmax gives them back. Fixed context would be row 3 alone: 0.4, 0.5, 0.6.`,
       bench: /** @type {Bench} */ ({ kind: "h", mode: "supplied", names: numbered(4), q: row(3), K: H, V: H, typed: alpha.map(Math.log), hidden: open(4), g: [1, 0, 0] }),
     })),

@@ -13,6 +13,8 @@ import { late, values } from "./read.mjs";
 
 /** What is not computed yet at this step. */
 const LATER = "·";
+/** More numbers in a row than this stand closer, with fewer digits; a title has all of them, and so has a field that one types in. */
+const ROOMY = 5;
 /** The step that a column appears at. A mask that is multiplied comes after the shares. */
 const AT = { score: 1, exp: 3, weight: 4, parts: 5, read: 6 };
 const AFTER = { ...AT, exp: 2, weight: 3 };
@@ -24,6 +26,7 @@ export class Table {
     this.element = element;
     this.acts = acts;
     this.shape = "";
+    this.wide = false;
     /** @type {Map<string, HTMLInputElement>} by name and place, "K 2 0" */
     this.inputs = new Map();
     /** @type {any} */
@@ -36,6 +39,8 @@ export class Table {
   draw(b, r, step, row) {
     const shape = [b.kind, b.mode === "supplied", b.names.length, b.q.length, b.g.length].join();
     if (shape !== this.shape) this.build(b, shape);
+    this.wide = Math.max(b.q.length, b.g.length) > ROOMY;
+    set(this.element, "data-wide", this.wide || null);
     for (const [name, input] of this.inputs) this.write(input, given(b, name));
     const p = this.places, after = late(b), at = after ? AFTER : AT, seen = (/** @type {number} */ from, /** @type {string} */ what) => (step >= from ? what : LATER);
     const divided = b.mode === "scaled_dot" ? `q·k / √${b.q.length}` : b.mode === "dot" ? "q·k" : msg`typed`;
@@ -55,18 +60,19 @@ export class Table {
       text(line.exp, seen(at.exp, hidden && !after ? "0" : short(r.exps[j])));
       text(line.weight, seen(at.weight, probability(weight)));
       line.bar.style.width = step >= at.weight ? `${weight * 100}%` : "0";
-      text(line.parts, seen(at.parts, values(b)[j].map((x) => short(r.weights[j] * x)).join("  ")));
+      numbers(line.parts, seen(at.parts, values(b)[j].map((x) => short(r.weights[j] * x)).join("  ")), this.wide);
     });
     text(p.sum, seen(at.exp, short(r.sum)));
     text(p.ones, seen(at.weight, short((after && step === at.weight ? r.shares : r.weights).reduce((a, w) => a + w, 0))));
-    text(p.z, seen(at.read, r.z.map(short).join("  ")));
+    numbers(p.z, seen(at.read, r.z.map(short).join("  ")), this.wide);
   }
 
   /** @param {HTMLInputElement} input @param {number | string} value */
   write(input, value) {
     if (document.activeElement === input && input.dataset.typing) return;
-    const shown = typeof value === "number" ? String(Number(value.toFixed(4))).replace("-", "−") : value;
+    const shown = typeof value === "number" ? String(Number(value.toFixed(this.wide ? (Math.abs(value) < 10 ? 2 : 1) : 4))).replace("-", "−") : value;
     if (input.value !== shown) input.value = shown;
+    set(input, "title", typeof value === "number" && this.wide ? String(value).replace("-", "−") : null);
     input.removeAttribute("aria-invalid");
   }
 
@@ -123,14 +129,16 @@ export class Table {
   input(name, label, kind = "") {
     const input = h("input", {
       class: kind, "aria-label": label, autocomplete: "off", spellcheck: "false", "data-name": name, ...(kind ? { maxlength: 60 } : { inputmode: "decimal" }),
-      onfocus: () => this.focused(name), oninput: () => this.typed(input, name, false), onchange: () => this.typed(input, name, true), onblur: () => { delete input.dataset.typing; this.acts.settle(); },
+      onfocus: () => this.focused(input, name), oninput: () => this.typed(input, name, false), onchange: () => this.typed(input, name, true), onblur: () => { delete input.dataset.typing; this.acts.settle(); },
     });
     this.inputs.set(name, input);
     return input;
   }
 
-  /** @param {string} name */
-  focused(name) {
+  /** A number that stands shortened is whole while one is in it. @param {HTMLInputElement} input @param {string} name */
+  focused(input, name) {
+    const held = given(this.b(), name);
+    if (this.wide && typeof held === "number") Object.assign(input, { value: String(held).replace("-", "−") }).dataset.typing = "1";
     const j = /^(?:K|V|typed|name) (\d+)/.exec(name);
     if (j) this.acts.row(Number(j[1]));
   }
@@ -153,6 +161,7 @@ export class Table {
     if (name.startsWith("name") || !/[\s,;[]/.test(given.trim())) return;
     event.preventDefault();
     if (why) return this.acts.refuse(why);
+    delete /** @type {any} */ (event.target).dataset.typing;
     const [what, a, c] = name.split(" ");
     this.acts.paste(what, what === "q" ? [0, Number(a)] : [Number(a), Number(c ?? 0)], rows);
   }
@@ -177,6 +186,12 @@ export class Table {
 
   /** Told by the page. @type {(() => Bench) | undefined} */
   current;
+}
+
+/** As many as there is room for; the title has the others. @param {HTMLElement} cell @param {string} said @param {boolean} wide */
+function numbers(cell, said, wide) {
+  text(cell, said);
+  set(cell, "title", wide ? said : null);
 }
 
 /** @param {string} letter */

@@ -59,7 +59,7 @@ function drawing({ top, bottom, links, row }) {
 
 /** @param {Entry} entry @param {(() => void) | null} opens @param {((line: Line) => () => void) | null} each opens one line */
 function section(entry, opens, each) {
-  const head = h("div", { class: "hh" }, h("h3", { class: "h3 mono" }, `${entry.agrees ? "✓" : "×"} ${entry.name.replaceAll("_", " ")}`), h("span", { class: "note" }, entry.source), opens ? h("button", { class: "link small", type: "button", onclick: opens }, msg`Open on the bench`) : null);
+  const head = h("div", { class: "hh", title: entry.source }, h("h3", { class: "h3 mono" }, `${entry.agrees ? "✓" : "×"} ${entry.name.replaceAll("_", " ")}`), opens ? h("button", { class: "link small", type: "button", onclick: opens }, msg`Open on the bench`) : null);
   const cells = (/** @type {any[]} */ l, tag = "td") => l.map((x) => h(tag, { title: typeof x === "object" ? null : String(x) }, x));
   const what = (/** @type {Line} */ l) => (each ? h("button", { class: "link small", type: "button", title: msg`Open on the bench`, onclick: each(l) }, named(l.what)) : named(l.what));
   const rows = entry.lines.map((l) => h("tr", null, ...cells([what(l), written(l.printed), written(l.ours), `${figure(l.difference, 1)}${l.agrees ? "" : " ×"}`])));

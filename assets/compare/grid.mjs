@@ -182,7 +182,7 @@ export class Grid {
   /** @param {HTMLElement} line @param {any} moved */
   cost(line, moved) {
     const rows = moved?.stages.reduce((/** @type {number} */ sum, /** @type {any} */ s) => sum + s.rows, 0) ?? 0;
-    text(line, moved && !rows ? msg`nothing ran yet` : moved ? `${duration(moved.forward_ms)} ◉ · ${counted(rows, "{0} row computed", "{0} rows computed")}` : "");
+    text(line, moved && !rows ? msg`no row computed in this step` : moved ? `${duration(moved.forward_ms)} ◉ · ${counted(rows, "{0} row computed", "{0} rows computed")}` : "");
   }
 
   /** @param {any} cell @param {Column} c @param {number} i @param {Column[]} columns */

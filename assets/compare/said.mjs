@@ -30,8 +30,8 @@ export function said(page) {
   const going = choices.filter((x) => x.token);
   if (!going.length) return [msg`All models have ended.`, " ", h("span", { class: "dim" }, msg`Go back to choose another token.`)];
   const token = (/** @type {any} */ t) => h("b", { class: "c-d mono", title: shown(t.token) }, brief(shown(t.token)));
-  const after = counted(Math.max(...ready.map(stepOf)), "After {0} token", "After {0} tokens");
-  if (new Set(going.map((x) => x.token.token)).size === 1) return [...parts`${after} all that go on choose ${token(going[0].token)}, ${going.map((x) => `${letter(page.columns.indexOf(x.c))} ${probability(x.token.probability, 2)}`).join(", ")}.`, ...looking(page, ready)];
+  const step = Math.max(...ready.map(stepOf)), after = step ? counted(step, "After {0} token", "After {0} tokens") : msg`At the start`;
+  if (new Set(going.map((x) => x.token.token)).size === 1) return [...parts`${after} ${going.length < ready.length ? msg`every model that still writes` : msg`every model`} chooses ${token(going[0].token)}: ${going.map((x) => `${letter(page.columns.indexOf(x.c))} ${probability(x.token.probability, 2)}`).join(", ")}.`, ...looking(page, ready)];
   return going.flatMap((x, i) => [i ? ", " : "", ...parts`${letter(page.columns.indexOf(x.c))} chooses ${token(x.token)}`]).concat(".");
 }
 

@@ -89,8 +89,9 @@ function offers(element, world, form, able, send) {
   set(cell, "disabled", !able || !places.cell);
   cell.onclick = () => places.cell && form.open(world, places.cell);
   const at = read.relation(world);
-  text(head, at ? msg`Zero L${at.layer + 1} H${at.head + 1}` : msg`Zero head`);
-  set(head, "title", places.head ? msg`Multiply what this head reads by 0, in every row: ${lib.place(world, places.head)}` : null);
+  hide(head, !at); // nothing is read by heads
+  text(head, at ? msg`Zero L${at.layer + 1} H${at.head + 1}` : "");
+  set(head, "title", places.head ? msg`Multiply what this head reads by 0, in every row: ${lib.place(world, places.head)}` : msg`What this head gives is not recorded on its own, so that it cannot be set to 0 alone.`);
   set(head, "disabled", !able || !places.head);
   head.onclick = () => places.head && send(lib.withEdit(all, { path: places.head.path, index: places.head.index, action: "scale", value: 0 }));
   set(tensor, "disabled", !able || !places.tensor);

@@ -198,7 +198,7 @@ function mixtureOf(part, world, found, state, again) {
     state.most = 0;
     again();
   };
-  text(note, drawn >= 0 ? msg`${name} as recorded ◉: one row, drawn by its weight` : Number.isFinite(off) ? msg`${name} as recorded ◉; the sum is off by ${off ? off.toExponential(0) : "0"} ƒ` : msg`${name} as recorded ◉`);
+  text(note, drawn >= 0 ? msg`${name} as recorded ◉: one row, drawn by its weight` : Number.isFinite(off) ? (world.recording ? msg`${name} as kept ◉, in 16 bits; the sum is off by ${off ? off.toExponential(0) : "0"} ƒ` : msg`${name} as recorded ◉; the sum is off by ${off ? off.toExponential(0) : "0"} ƒ`) : msg`${name} as recorded ◉`);
   return () => all.forEach((p, i) => draw.vector(vecs.children[i].lastElementChild, p.numbers, { max: state.most || 1, diverging: true }));
 }
 

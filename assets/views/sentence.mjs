@@ -36,7 +36,7 @@ export function note(world) {
   const failed = failing(world);
   if (failed) return { ...failed, text: `${edited(world)} ${failed.text}`.trim(), tone: "bad" };
   if (notice) return { text: notice.message, tone: "", action: notice.offer ? { name: offerName(notice.offer, world.history), command: notice.offer } : null };
-  return { text: edited(world) || along(world) || [clipping(world) || waiting(world) || weightsNote(world.opened?.weights, world.moved?.updates ?? 0), uncounted(world)].filter(Boolean).join(" ") || unknownWords(world) || pace(world), tone: "", action: null };
+  return { text: edited(world) || along(world) || [clipping(world) || waiting(world) || weightsNote(world.opened?.weights, world.moved?.updates ?? 0, world.curve), uncounted(world)].filter(Boolean).join(" ") || unknownWords(world) || pace(world), tone: "", action: null };
 }
 
 /** A check that fails: its claim, its figure and the way to its place.
@@ -96,12 +96,14 @@ function waiting(world) {
   return bytesHeld && world.moved.train?.parameter_norms === null ? msg`${bytes(bytesHeld)} of recorded values are held until the backward pass has used them.` : "";
 }
 
-/** What to know of weights that did not come trained; nothing otherwise.
- * @param {any} weights @param {number} updates made to them here @returns {string} */
-export function weightsNote(weights, updates = 0) {
+/** What to know of weights that did not come trained, and what the loss did since; nothing otherwise.
+ * @param {any} weights @param {number} updates made to them here @param {World["curve"] | null} [curve] the loss of each @returns {string} */
+export function weightsNote(weights, updates = 0, curve = null) {
   if (!weights) return "";
   const random = weights.source?.steps === undefined;
-  if (updates) return random ? counted(updates, "Weights: random, then {0} update here.", "Weights: random, then {0} updates here.") : counted(updates, "Weights: trained, then {0} update here.", "Weights: trained, then {0} updates here.");
+  const [first, last] = [0, -1].map((i) => number(curve?.loss.at(i) ?? NaN));
+  const moved = curve && curve.updates.length > 1 && Number.isFinite(first) && Number.isFinite(last) ? ` ${msg`Loss ${figure(first, 2)} at update ${curve.updates[0]}, ${figure(last, 2)} at ${curve.updates.at(-1) ?? ""}.`}` : "";
+  if (updates) return moved ? weightsNote(weights, updates) + moved : random ? counted(updates, "Weights: random, then {0} update here.", "Weights: random, then {0} updates here.") : counted(updates, "Weights: trained, then {0} update here.", "Weights: trained, then {0} updates here.");
   return random ? msg`Random weights: what is read means nothing yet.` : "";
 }
 

@@ -86,7 +86,7 @@ export default {
     drawOps(element.querySelector(".ops"), world, context);
     drawLanes(requests, world, context);
     const count = world.look.stops.length;
-    entitle(stops.button, count, counted(count, "Play stops at {0} place of yours", "Play stops at {0} places of yours"));
+    entitle(stops.button, count, `${counted(count, "Play stops at {0} place of yours", "Play stops at {0} places of yours")}; ${training ? msg`add one: after an update, or where the loss passes a value` : msg`add one: after a step, or where a token is chosen`}`);
     drawStops(stops.sheet, world, context);
     const more = lineCount(world.history);
     entitle(branches.button, more, counted(more, "This run has {0} line", "This run has {0} lines"));

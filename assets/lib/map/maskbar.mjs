@@ -10,7 +10,7 @@ import { LARGEST, area, programs, range, rowNumbers } from "./visibility.mjs";
 /** @typedef {import("../types").World} World @typedef {import("../types").Context} Context @typedef {import("./visibility.mjs").Mask} Mask */
 
 /** @param {string} name @param {any} label what stands before it @param {Record<string, any>} attributes */
-const field = (name, label, attributes) => h("label", { "data-part": name }, h("span", null, label), h("input", attributes));
+const field = (name, label, attributes) => h("label", { "data-part": name, title: attributes.title }, h("span", null, label), h("input", attributes));
 
 /** @returns {HTMLElement} */
 export function maskbar() {

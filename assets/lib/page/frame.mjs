@@ -170,7 +170,7 @@ export class Frame {
     const why = reasons(world);
     for (const [names, reason, says] of /** @type {[string[], string, string][]} */ ([
       [["STEP", "STEP_PHONE"], why.step, msg`One step on`], [["BACK", "BACK_PHONE"], why.back, msg`One moment back`],
-      [["PLAY", "PLAY_PHONE"], playing ? why.pause : why.step, playing ? msg`Pause (Space)` : msg`Step again and again (Space)`],
+      [["PLAY", "PLAY_PHONE"], playing ? why.pause : why.step, playing ? msg`Pause (Space)` : msg`Step again and again (Space); the dot beside the timeline says where it stops`],
     ])) for (const name of names) {
       set(this.element(name), "disabled", !!reason);
       set(this.element(name), "title", reason || says);

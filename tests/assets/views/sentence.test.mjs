@@ -145,6 +145,9 @@ test("the note: a failing check with the way to it, a notice with its offer, wha
   edited.opened.vocabulary.target[5] = "dort";
   assert.equal(note(edited).text, "1 edit is on: without, it would be dort at 0.400, not noir at 0.800 (KL 0.310 nats).");
   assert.equal(weightsNote({ kind: "trained", source: { steps: 1 } }, 3), "Weights: trained, then 3 updates here.");
+  const curve = (/** @type {any[]} */ loss) => /** @type {any} */ ({ updates: loss.map((_, i) => i + 1), loss });
+  assert.equal(weightsNote({ kind: "random", source: {} }, 3, curve([5.5, 4, 3.25])), "Weights: random, then 3 updates here. Loss 5.50 at update 1, 3.25 at 3.");
+  assert.equal(weightsNote({ kind: "random", source: {} }, 2, curve([5.5, "NaN"])), "Weights: random, then 2 updates here.");
   const history = new Map([[3, node(3, 0, "train", 411)]]);
   assert.deepEqual([offerName({ kind: "go", moment: 3 }, history), offerName({ kind: "undo" }, history)], ["Back to update 411", "Undo"]);
   assert.deepEqual([place(world()), place(training())], ["decode 2", "update 4"]);
