@@ -226,15 +226,17 @@ class Told:
             yield Notice("label_visible", f"{first} The loss can fall without anything being learned.")
         if self.standing.would:
             vocabulary = given.task_of(self.scenario).target.words
-            several = len(self.timeline.here.place.everyone.requests) > 1
+            place = self.timeline.here.place
+            several, prompts = len(place.everyone.requests) > 1, given.prompts(place.everyone)
+            was = {(b, row): vocabulary[place.written[b].ids[row - len(prompts[b])]] for b, row in self.standing.would}
             now = [
-                f"row {row} of request {b} would now be “{vocabulary[id]}”"
+                f"“{was[b, row]}” in row {row} of request {b} would be “{vocabulary[id]}”"
                 if several
-                else f"row {row} would now be “{vocabulary[id]}”"
+                else f"“{was[b, row]}” in row {row} would be “{vocabulary[id]}”"
                 for (b, row), id in sorted(self.standing.would.items())
             ]
             more = [f"and {len(now) - NAMED} more would differ"] if len(now) > NAMED else []
-            yield Notice("changed_choice", f"After this change {', '.join([*now[:NAMED], *more])}; what was written is kept.")
+            yield Notice("changed_choice", f"As all is set now, {', '.join([*now[:NAMED], *more])}; what was written is kept.")
 
     def _longer(self) -> Iterator[Notice]:
         """Requests longer than any sentence that the loaded weights were trained on: rows that nothing was learned for."""

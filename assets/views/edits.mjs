@@ -61,7 +61,7 @@ export default {
     const all = lib.edits(world);
     const able = world.role === "writer" && world.connection === "open";
     const send = (/** @type {any[]} */ edits) => context.send(lib.change(edits));
-    text(head.children[1], all.length ? lib.tally(all) : msg`none`);
+    text(head.children[1], lib.heading(all, world));
     const clear = head.children[3];
     hide(clear, all.length < 2);
     set(clear, "disabled", !able);

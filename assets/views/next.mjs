@@ -28,14 +28,14 @@ const PLAIN = /** @type {Policy} */ ({ kind: "greedy", temperature: 1, top_k: nu
 const FACTORS = 28;
 
 /** Rows of the list: of one request, of each of two, of the one that is looked at among more, whose others are one line each. Whole rows, as many as
- * the room holds. @param {World} world @param {HTMLElement} room @param {boolean} open what a policy does is seen in more rows than there is room for */
+ * the room holds. @param {World} world @param {HTMLElement} room @param {boolean} open the policy is */
 function rowsOf(world, room, open) {
   const views = read.requests(world);
   const [most, least, shared] = views.length < 2 ? [16, 2, 1] : views.length < 3 ? [3, 1, 2] : [3, 1, 1];
-  if (open || matchMedia("(max-width: 720px)").matches) return Math.min(most, 8); // they scroll there
+  if (matchMedia("(max-width: 720px)").matches) return Math.min(most, 8); // they scroll there
   const heads = views.length < 2 ? 0 : views.length * 26;
   const unused = low() ? 0 : views.filter((v) => v.unused).length * 47;
-  return Math.max(least, Math.min(most, world.opened.vocabulary.target.length, Math.floor((boxOf(room)[1] - FIND - heads - unused) / shared / (views.length < 2 && !views[0]?.unedited?.logits ? 22 : 20))));
+  return Math.max(least, Math.min(most, world.opened.vocabulary.target.length, Math.floor((boxOf(room)[1] - (open && low() ? 0 : FIND) - heads - unused) / shared / (views.length < 2 && !views[0]?.unedited?.logits ? 22 : 20))));
 }
 
 /** Where the window is low, Read alone says what the padding would say. */
@@ -114,7 +114,7 @@ export default {
     requests(blocks, world, context, state, how, rows);
     rest(find, all, rows, state);
     drawBeside(beside, say.beside(view, words, how));
-    if (writes(world)) output(total, view);
+    if (writes(world)) output(total, view, how.kind === "beam" ? 1 : how.temperature);
     else said(total, world, view);
     const pieces = read.before(world, "logits") ? [msg`The operations have not come to the distribution yet.`] : beam.searches(world) ? [beam.outcome(world, view)] : say.outcome(view, world.recording, !!world.moved?.unreadable, chosenNext(world)?.label);
     [0, 1, 2].forEach((i) => text(hint.children[i], typeof pieces[i] === "object" ? pieces[i].token : (pieces[i] ?? "")));
@@ -264,14 +264,14 @@ function drawBeside(element, found) {
   set(element, "data-changed", found.changed ? "" : null);
 }
 
-/** Probability of the whole output so far, and its factors. @param {any} element @param {any} view */
-function output(element, view) {
+/** Probability of the whole output so far, and its factors. @param {any} element @param {any} view @param {number} temperature */
+function output(element, view, temperature) {
   const [said, line] = element.children;
-  const found = say.whole(view);
+  const found = say.whole(view, temperature);
   text(said.children[0], msg`Output`);
   text(said.children[1], found.value);
   hide(said.children[2], !found.value);
-  text(said.children[3], found.unedited ? msg`was ${found.unedited}` : found.brief);
+  text(said.children[3], found.unedited ? msg`unedited ${found.unedited}${temperature === 1 ? "" : msg`, at T 1`}` : found.brief);
   set(said, "title", msg`Probability of all that was decided, at temperature 1: ${found.covers}`);
   hide(line, false);
   text(line.firstElementChild, msg`log p`);

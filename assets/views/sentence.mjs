@@ -29,12 +29,13 @@ export function sentence(world, weight, now, clock) {
 
 /** The small line under the sentence, the first of these that there is: a check that fails, the newest notice, what edits changed,
  * that one reads along, the clipping, that weights are random, what a word became, why there are so many steps.
+ * What fails stands before what was changed: a line that is too long loses its end.
  * @param {World} world @returns {{text: string, tone: "" | "bad", action: Action | null}} */
 export function note(world) {
   const notice = world.notices.at(-1);
   if (notice?.code === "diverged") return { text: notice.message, tone: "", action: null }; // its way back stands beside the sentence
   const failed = failing(world);
-  if (failed) return { ...failed, text: `${edited(world)} ${failed.text}`.trim(), tone: "bad" };
+  if (failed) return { ...failed, text: `${failed.text} ${edited(world)}`.trim(), tone: "bad" };
   if (notice) return { text: notice.message, tone: "", action: notice.offer ? { name: offerName(notice.offer, world.history), command: notice.offer } : null };
   return { text: edited(world) || along(world) || [clipping(world) || waiting(world) || weightsNote(world.opened?.weights, world.moved?.updates ?? 0, world.curve), uncounted(world)].filter(Boolean).join(" ") || unknownWords(world) || pace(world), tone: "", action: null };
 }

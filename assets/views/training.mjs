@@ -5,7 +5,7 @@
 import { writes } from "../lib/answers.mjs";
 import { small, tickText } from "../lib/training/curves.mjs";
 import { h, hide, list, set, text } from "../lib/dom.mjs";
-import { clipping, depths, extremes, groups, normSoFar, powers, reached, share, widened } from "../lib/training/gradients.mjs";
+import { clipping, depths, extremes, groups, normSoFar, powers, reached, share, vanishes, widened } from "../lib/training/gradients.mjs";
 import { msg } from "../lib/language.mjs";
 import { numbered } from "../lib/map/maps.mjs";
 import { choice, panel, printScale, show } from "../lib/draw/panels.mjs";
@@ -160,7 +160,8 @@ function line(button, { group, parameter }, long, own, world, context, again) {
   set(button, "class", `norm${known ? (Number.isFinite(it.value) ? "" : " bad") : " todo"}`);
   set(button, "aria-pressed", parameter ? String(world.look.path === `parameter.${parameter.path}`) : null);
   set(button, "aria-expanded", parameter ? null : String(!own.folded.has(group.key)));
-  set(button, "title", parameter ? parameter.path : msg`${group.name}: all its parameters together`);
+  const nothing = parameter && vanishes(parameter, group);
+  set(button, "title", nothing ? msg`${parameter.path}: ${small(/** @type {number} */ (parameter.value))}, which is 0 up to rounding: a bias of K adds the same to all scores of a row, and softmax does not see that` : parameter ? parameter.path : msg`${group.name}: all its parameters together`);
   button.onclick = () => {
     if (parameter) return context.look({ path: `parameter.${parameter.path}` });
     if (!own.folded.delete(group.key)) own.folded.add(group.key);
@@ -169,7 +170,7 @@ function line(button, { group, parameter }, long, own, world, context, again) {
   text(name, parameter && group.parameters.length < 2 && group.name !== it.name ? `${group.name} ${it.name}` : it.name);
   const scale = `scaleX(${known ? long(it.value).toFixed(4) : 0})`;
   if (bar.firstElementChild.style.transform !== scale) bar.firstElementChild.style.transform = scale;
-  text(value, known ? small(/** @type {number} */ (it.value)) : "–");
+  text(value, nothing ? "≈ 0" : known ? small(/** @type {number} */ (it.value)) : "–");
   text(moved, it.moved === null ? "–" : Number.isNaN(it.moved) ? msg`from 0` : `${figure(it.moved * 100, 2)}%`);
 }
 

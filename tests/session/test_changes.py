@@ -52,7 +52,8 @@ def test_an_edit_during_decode_keeps_what_was_written_and_marks_changed_choices(
     assert tokens(engine) == written
     changed = [r for r in moved(events).requests[0].target if r.would]
     assert changed and of(events, Notice)[-1].code == "changed_choice"
-    assert str(changed[0].would) in of(events, Notice)[-1].message
+    said = f"“{changed[0].token}” in row {written.index(changed[0].token)} would be “{changed[0].would}”"
+    assert said in of(events, Notice)[-1].message
 
 
 def test_a_column_hidden_for_rows_to_come_stays_hidden_cached_or_not() -> None:

@@ -4,6 +4,7 @@
 import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
 import { writes } from "../answers.mjs";
+import { owner as stateRows } from "../states/tapes.mjs";
 import { isTurn, turnName } from "../deck/turns.mjs";
 import { SPECIALS } from "../setup/tokens.mjs";
 import { axisName, figure, leaf, opName, requestName, severalStacks, shown } from "../words.mjs";
@@ -60,7 +61,8 @@ export function tensorTarget(world) {
   const tap = tapOf(world, world.look.path ?? (at ? read.tapsOf(world, at.info, at.layer).weights : ""));
   if (!tap?.editable) return null;
   const owner = (rowAxis(tap.axes) ?? "t").replace("'", "");
-  const row = owner === at?.info.query ? read.focus(world).row : read.newest(world, /** @type {"s" | "t"} */ (owner));
+  const lock = world.look.lock, rows = at?.info.query ?? stateRows(world);
+  const row = lock && owner === rows ? lock.row : owner === at?.info.query ? read.focus(world).row : read.newest(world, /** @type {"s" | "t"} */ (owner));
   return target(tap, { request: read.request(world), head: at?.head, row: row < 0 ? undefined : row });
 }
 
@@ -163,6 +165,12 @@ export function waits(world, edit) {
 export function tally(all) {
   const on = all.filter((e) => e.enabled !== false).length;
   return [on || !all.length ? counted(on, "{0} on", "{0} on") : "", all.length > on ? counted(all.length - on, "{0} off", "{0} off") : ""].filter(Boolean).join(", ");
+}
+
+/** What is changed: edits at tensors, and masks, which are edited on the map. @param {TapEdit[]} all @param {World} world */
+export function heading(all, world) {
+  const masks = world.opened?.scenario?.masks?.length ? msg`masks changed on the map` : "";
+  return [all.length ? tally(all) : "", masks].filter(Boolean).join("; ") || msg`none`;
 }
 
 /** What the page looks at when one goes to an edit. @param {World} world @param {TapEdit} edit @returns {Partial<import("../types").Look>} */

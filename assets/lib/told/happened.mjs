@@ -41,10 +41,12 @@ export function reading(world, weight) {
   if (read.phase(world) === "prefill" && requests.length > 1 && !locked && writes(world)) return decisions(requests);
   const said = alone(world) ? statePart(world) : readPart(world, weight);
   const lead = writes(world) ? leads(world, view) : answers(world, view);
-  if (said.length) return lead.length ? told(parts`${said}; ${lead}.`) : [...said, part(".")];
+  const newest = read.rows(world, "t")[view.decision_row];
+  const apart = locked && writes(world) && newest && read.focus(world).row !== view.decision_row; // the locked row decides something else
+  if (said.length && lead.length) return apart ? told(parts`${said}; after row ${String(view.decision_row)} ${token(newest.token, "q")}, ${lead}.`) : told(parts`${said}; ${lead}.`);
+  if (said.length) return [...said, part(".")];
   const where = capital(place(world));
   if (!writes(world)) return lead.length ? told(parts`${where}: ${lead}.`) : [part(msg`${where}: nothing is computed yet. Step reads the whole input in one call.`)];
-  const newest = read.rows(world, "t")[view.decision_row];
   if (lead.length && newest) return told(parts`${where}: after target row ${String(view.decision_row)} ${token(newest.token, "q")}, ${lead}.`);
   if (world.moved.stage === "choose") return told(parts`${where}: ${token(view.target.findLast((/** @type {any} */ r) => r.state !== "padded")?.token ?? "", "d")} is chosen. Step reads its row.`);
   if (world.moved.stage === "encode") return [part(msg`${where}: the source is encoded, once. Step reads the target rows.`)];

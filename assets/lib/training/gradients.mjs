@@ -55,6 +55,15 @@ export function groups(world) {
   });
 }
 
+const ROUNDING = 1e-5; // of the largest gradient of the same operation: what fp32 leaves of a sum that is 0
+
+/** Whether this gradient is 0 but for rounding, as that of a bias of K must be: it moves all scores of a row by one number.
+ * @param {Parameter} parameter @param {Group} group */
+export function vanishes(parameter, group) {
+  const most = Math.max(...group.parameters.map((p) => p.value ?? 0));
+  return /\bW_K\.bias$/.test(parameter.path) && parameter.value !== null && parameter.value <= ROUNDING * most;
+}
+
 /** @type {any[]} */
 const NONE = [];
 

@@ -22,6 +22,15 @@ test("what the page looks at becomes a place in a tensor", () => {
   assert.deepEqual(lib.tensorTarget(world({}, { path: "decoder.embedding.sum" })).index, [0, 2, null]);
   assert.deepEqual(lib.tensorTarget(world({}, { path: "decoder.layer1.cross.k" })).index, [0, 0, 2, null]);
   assert.equal(lib.tensorTarget(world({}, { path: "parameter.nothing" })), null);
+  const loop = world({}, { path: "r.layer0.forget", lock: { row: 0, key: 1 } });
+  loop.opened.relations = [];
+  loop.schema = { taps: [{ path: "r.layer0.forget", axes: ["b", "t", "n"], type: "gate", editable: true }] };
+  assert.deepEqual(lib.tensorTarget(loop).index, [0, 0, null], "the row that is locked, where there are no reads");
+  const masked = withEdits();
+  assert.equal(lib.heading([], masked), "none");
+  masked.opened.scenario.masks = [{ relation: "cross" }];
+  assert.equal(lib.heading([], masked), "masks changed on the map");
+  assert.equal(lib.heading([edit()], masked), "1 on; masks changed on the map");
 });
 
 test("an edit is said with its rows, their tokens and what it does", () => {

@@ -144,6 +144,7 @@ test("the note: a failing check with the way to it, a notice with its offer, wha
   edited.opened.scenario.edits = [{ enabled: true }, { enabled: false }];
   edited.opened.vocabulary.target[5] = "dort";
   assert.equal(note(edited).text, "1 edit is on: without, it would be dort at 0.400, not noir at 0.800 (KL 0.310 nats).");
+  assert.match(note({ ...edited, checked: { checks: [check] } }).text, /^✕ This check fails: .* 1 edit is on: /, "a line that is too long loses its end, not what fails");
   assert.equal(weightsNote({ kind: "trained", source: { steps: 1 } }, 3), "Weights: trained, then 3 updates here.");
   const curve = (/** @type {any[]} */ loss) => /** @type {any} */ ({ updates: loss.map((_, i) => i + 1), loss });
   assert.equal(weightsNote({ kind: "random", source: {} }, 3, curve([5.5, 4, 3.25])), "Weights: random, then 3 updates here. Loss 5.50 at update 1, 3.25 at 3.");

@@ -74,7 +74,7 @@ test("how much is kept is the forget gate's mean, or the update gate's as the Co
 test("the sentence: what is read, what was kept, what leads; a locked row; no gate; a window", () => {
   const said = (w) => sentence(w, () => NaN, 0).parts.map((p) => p.text).join("");
   assert.equal(said(recurrent()), "Row 2 cat reads only the state; the forget gates kept 75% of the cell; noir leads at 0.800.");
-  assert.match(said(recurrent({}, { lock: { row: 0, key: 1 } })), /^Row 0 <bos> begins from a state of zeros; noir leads/);
+  assert.match(said(recurrent({}, { lock: { row: 0, key: 1 } })), /^Row 0 <bos> begins from a state of zeros; after row 2 cat, noir leads/);
   assert.match(said(recurrent({}, {}, [tap("r.layer0.hidden", "b t n", "state")])), /^Row 2 cat reads only the state; noir/);
   const window = (k) => recurrent({ moved: { sizes: { k, n: 2 } } }, {}, [tap("window.token", "b t k d"), tap("hidden", "b t n")]);
   assert.match(said(window(2)), /^Row 2 cat reads only the newest 2 rows, from the on; /);

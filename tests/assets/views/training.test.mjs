@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { columnAt, columns, forms, lines, lossSum, ownInputs } from "../../../assets/lib/training/batches.mjs";
 import { ahead, axis, finite, positive, thinned, tickText } from "../../../assets/lib/training/curves.mjs";
-import { binned, binOf, clipping, depths, extremes, groups, niceMost, normSoFar, powers, share, widened } from "../../../assets/lib/training/gradients.mjs";
+import { binned, binOf, clipping, depths, extremes, groups, niceMost, normSoFar, powers, share, vanishes, widened } from "../../../assets/lib/training/gradients.mjs";
 import batch from "../../../assets/views/batch.mjs";
 import charts, { leakWords, valueWords } from "../../../assets/views/charts.mjs";
 import view from "../../../assets/views/training.mjs";
@@ -216,4 +216,13 @@ test("inputs of the model's own are told, and how many they are", () => {
   assert.equal(ownInputs({ gold_share: 1, rows }), "");
   const w = training({ rows, gold_share: 0.5 });
   assert.deepEqual(lines(w).map((l) => l.gold), [null, "le", "chat"]);
+});
+
+test("a gradient that must be 0 is told from one that is small", () => {
+  const group = { key: "a", name: "a", value: 1, whole: true, moved: null, parameters: [] };
+  const parameter = (path, value) => ({ path, name: path, value, moved: null });
+  group.parameters = [parameter("a.W_K.weight", 1), parameter("a.W_K.bias", 1e-9), parameter("a.W_Q.bias", 1e-9)];
+  assert.deepEqual(group.parameters.map((p) => vanishes(p, group)), [false, true, false]);
+  assert.equal(vanishes(parameter("a.W_K.bias", 0.01), group), false, "where something else follows the scores it need not be 0");
+  assert.equal(vanishes(parameter("a.W_K.bias", null), group), false);
 });
