@@ -8,6 +8,7 @@ import { measureWhenIdle } from "../lib/run/measuring.mjs";
 import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
 import { passed, stale } from "../lib/states/passing.mjs";
 import { treeShown } from "../lib/next/beams.mjs";
+import { niceMost } from "../lib/training/gradients.mjs";
 import { timeShown } from "../lib/training/backwards.mjs";
 import * as read from "../lib/reads.mjs";
 import { places, reserved } from "../lib/read/ribbons.mjs";
@@ -21,10 +22,13 @@ import { axis, join } from "../lib/draw/timeaxis.mjs";
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/states/statestrips.mjs").Strips} Strips @typedef {import("../lib/states/statestrips.mjs").Spot} Spot */
 /** What the view keeps beside the world. first: of the units in sight; most: the signed scale ends there; tall: the scale of the norms.
  * @typedef {{pan: import("../lib/draw/pan.mjs").Pan, strips: Strips | null, world: World, context: Context, first: number, most: number, tall: number, mostShare: number, tops: number[], channel: string, run: any, pointed: Spot | null}} Stage */
+/** @typedef {(row: number, unit: number) => number} Cells */
 
 const NAME = "states";
 /** So many numbers of Jacobians are measured without being asked. */
 const SMALL = 6000;
+/** So many numbers are looked through for the scale at each step. */
+const FEW_CELLS = 20_000;
 /** @type {WeakMap<HTMLElement, Stage>} */
 const stages = new WeakMap();
 
@@ -108,6 +112,7 @@ function strips(stage, world) {
   const columns = /** @type {Strips["columns"]} */ (Array.from({ length: count }, (_, t) => (tapes.computed(world, group, t) && ready(world) ? "ok" : rows[t]?.kind === "padded" && !Number.isNaN(each[0](t, 0)) ? "padded" : "later")));
   const shares = parted ? sharesOf(group.tapes, columns, (k, t, u) => each[k](t, u), width) : null;
   for (const share of shares ?? []) if (share) stage.mostShare = Math.max(stage.mostShare, ...[share.before, share.written].filter(Number.isFinite));
+  if (!group.channel) widen(stage, group.tapes, columns, each, width);
   const measured = passed(world, group);
   if (measured) stage.tall = Math.max(stage.tall, ...[...measured.norms, ...measured.products].filter((v) => v !== null && Number.isFinite(v)).map(Number));
   const { lock, path } = world.look;
@@ -121,11 +126,20 @@ function strips(stage, world) {
   };
 }
 
+/** A state that leaves the scale would be one colour: the scale ends at the next of 1, 2, 5, 10, ... then, and stays. Of many cells the newest row
+ * tells. @param {{most: number}} stage @param {{gate?: boolean}[]} all @param {Strips["columns"]} columns @param {Cells[]} each @param {number} width */
+export function widen(stage, all, columns, each, width) {
+  const known = columns.flatMap((c, t) => (c === "ok" ? [t] : [])), rows = known.length * width * all.length > FEW_CELLS ? known.slice(-1) : known;
+  let most = 0;
+  all.forEach((tape, k) => !tape.gate && rows.forEach((t) => { for (let u = 0; u < width; u++) most = Math.max(most, Math.abs(each[k](t, u)) || 0); }));
+  if (most > stage.most && Number.isFinite(most)) stage.most = niceMost([most]);
+}
+
 /** The largest size of each tape of a channel that was in sight since it is shown: its own scale.
- * @param {Stage} stage @param {Strips["columns"]} columns @param {Strips["value"][]} each @param {number} width */
-function tops(stage, columns, each, width) {
+ * @param {{tops: number[]}} stage @param {Strips["columns"]} columns @param {Cells[]} each @param {number} width */
+export function tops(stage, columns, each, width) {
   each.forEach((value, k) => columns.forEach((c, t) => {
-    for (let u = 0; c === "ok" && u < width; u++) stage.tops[k] = Math.max(stage.tops[k] ?? 1e-9, Math.abs(value(k, t, u)) || 0);
+    for (let u = 0; c === "ok" && u < width; u++) stage.tops[k] = Math.max(stage.tops[k] ?? 1e-9, Math.abs(value(t, u)) || 0);
   }));
   return [...stage.tops];
 }

@@ -9,7 +9,7 @@ import * as tapes from "../../../assets/lib/states/tapes.mjs";
 import { axis } from "../../../assets/lib/draw/timeaxis.mjs";
 import chain from "../../../assets/views/chain.mjs";
 import { sentence } from "../../../assets/views/sentence.mjs";
-import states from "../../../assets/views/states.mjs";
+import states, { tops, widen } from "../../../assets/views/states.mjs";
 import { known, request, row, world } from "./world.mjs";
 
 const tap = (path, axes, type = "hidden") => ({ path, axes: axes.split(" "), shape: [], dtype: "float32", owner: "target row", type, lifetime: "this call", editable: true, gradient: true });
@@ -149,4 +149,16 @@ test("how much of a state stays, fades and is written are lengths of vectors", (
   assert.deepEqual([first, later], [{ before: 0, kept: 0, written: 5 }, null]);
   assert.deepEqual([second.before, second.kept.toFixed(4), second.written], [5, Math.sqrt(13).toFixed(4), 2]);
   assert.equal(sharesOf([named("state"), named("written")], ["ok"], at, 2), null);
+});
+
+test("the scale of states widens where a state leaves it, by what is known and no gate; strips of a channel end at their own largest", () => {
+  const columns = /** @type {any[]} */ (["ok", "ok", "later"]);
+  const each = [[[0.5, -9], [3, 1], [70, 0]], [[40, 0], [0, 0], [0, 0]]].map((rows) => (/** @type {number} */ row, /** @type {number} */ unit) => rows[row][unit]);
+  const stage = { most: 1, tops: [] };
+  widen(stage, [{}, { gate: true }], columns, each, 2);
+  assert.equal(stage.most, 10);
+  stage.most = 9.2; // as "fit" sets it
+  widen(stage, [{}, { gate: true }], columns, each, 2);
+  assert.equal(stage.most, 9.2);
+  assert.deepEqual(tops(stage, columns, each, 2), [9, 40]);
 });
