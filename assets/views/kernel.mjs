@@ -107,7 +107,7 @@ function head(head, world, context, kernel) {
   choose(shows, world, context);
   const at = kernel ? channelOf(world, kernel) : 0;
   text(sub, kernel ? msg`channel ${at} of ${kernel.channels}, by lag; the same at every row` : "");
-  hide(channels, !kernel);
+  for (const button of channels.children) set(button, "disabled", !kernel);
   [-1, 1].forEach((way, i) => (channels.children[i].onclick = () => kernel && context.look({ head: (at + way + kernel.channels) % kernel.channels, lock: null, layout: {} })));
   const all = kernels(world);
   hide(layers, all.length < 2);

@@ -161,7 +161,8 @@ function head(head, stage, world, context, again) {
   const which = channel.count ? msg`channel ${channel.at} of ${channel.count}` : "";
   text(sub, [which, range, all.length > 1 ? "" : group?.name].filter(Boolean).join(", "));
   choose(shows, world, context);
-  hide(channels, !channel.count);
+  hide(channels, !group?.channel);
+  for (const button of channels.children) set(button, "disabled", !channel.count); // how many there are is known from the first call on
   [-1, 1].forEach((way, i) => (channels.children[i].onclick = () => context.look({ head: (channel.at + way + channel.count) % channel.count, lock: null, layout: {} })));
   hide(units, !s || s.units >= s.width);
   [-1, 1].forEach((way, i) => {

@@ -212,12 +212,13 @@ function scoreMap(own, world, context) {
   const value = (/** @type {number} */ r, /** @type {number} */ k) => (state(r, k) === "ok" ? cells(r, k) : NaN);
   const top = open ? extremes(queries.rows.length, keys.rows.length, value) : null;
   own.score = widened(own.score, top?.largest ? [top.largest.value] : []);
+  const nothing = top && !top.largest && top.zeros ? msg`0 in every cell` : ""; // of a head that is multiplied by 0
   const { row, key, locked } = read.focus(world);
   const chosen = locked && key !== null ? { row, column: key } : null;
-  const said = (/** @type {{row: number, column: number} | null} */ cell) => scoreWords(cell ?? chosen ?? (top?.largest ?? null), !cell && !chosen, queries.rows, keys.rows, state, value);
+  const said = (/** @type {{row: number, column: number} | null} */ cell) => nothing && !cell && !chosen ? /** @type {[string, string]} */ ([nothing, ""]) : scoreWords(cell ?? chosen ?? (top?.largest ?? null), !cell && !chosen, queries.rows, keys.rows, state, value);
   p.picture = {
     rows: queries.rows.length, columns: keys.rows.length, value, state, scale: { max: own.score || 1, diverging: true, root: true }, rowLabels: names(queries), roles: ["q", "k"], left: 70, selected: chosen, said,
-    described: top?.largest ? msg`Gradient of the scores: largest size ${small(Math.abs(top.largest.value))}` : msg`Gradient of the scores: after backward`,
+    described: top?.largest ? msg`Gradient of the scores: largest size ${small(Math.abs(top.largest.value))}` : nothing ? msg`Gradient of the scores: 0 in every cell` : msg`Gradient of the scores: after backward`,
     chosen: (cell) => context.look({ lock: { row: cell.row, key: cell.column } }),
   };
   show(p);

@@ -105,6 +105,12 @@ def test_a_caption_whose_places_are_drawn(sized: Window) -> None:
     _still(sized, 5, "step")
 
 
+def test_decoding_by_a_state_from_before_its_first_call(sized: Window) -> None:
+    sized.open(_address("mamba"))
+    _watch(sized)
+    _still(sized, 3, "step")
+
+
 def test_prefill_by_stages_and_operations(sized: Window) -> None:
     sized.open(_address("decoder_only", phase="prefill"))
     sized.page.evaluate("() => lookback.actions.granularity('stage')")
