@@ -81,7 +81,7 @@ export default {
           h("button", { class: "link tree", type: "button", hidden: true, title: msg`The tree of the beam in the place of the map`, onclick: () => context.look({ tree: true }) }, msg`Tree`),
           h("button", { class: "link score", type: "button", title: msg`How probable is a text that you give?`, onclick: () => context.look({ decision: "score" }) }, msg`Score…`)),
         h("p", { class: "note" }, h("span", null, msg`log p`), h("span", { class: "mono factors", tabindex: 0, role: "group", "aria-label": msg`log p of each token, and their sum` }))),
-      h("p", { class: "note outcome" }, h("span"), h("b", { class: "mono c-d" }), h("span")),
+      h("p", { class: "note outcome" }, h("span"), h("b", { class: "mono c-d" }), h("span"), h("b", { class: "mono c-d" }), h("span")),
     );
   },
 
@@ -117,7 +117,7 @@ export default {
     if (writes(world)) output(total, view, how.kind === "beam" ? 1 : how.temperature);
     else said(total, world, view);
     const pieces = read.before(world, "logits") ? [msg`The operations have not come to the distribution yet.`] : beam.searches(world) ? [beam.outcome(world, view)] : say.outcome(view, world.recording, !!world.moved?.unreadable, chosenNext(world)?.label);
-    [0, 1, 2].forEach((i) => text(hint.children[i], typeof pieces[i] === "object" ? pieces[i].token : (pieces[i] ?? "")));
+    [...hint.children].forEach((part, i) => text(part, typeof pieces[i] === "object" ? pieces[i].token : (pieces[i] ?? "")));
     const seen = `${world.moved?.at} ${read.request(world)}`;
     if (seen === state.seen) return;
     state.seen = seen;
@@ -267,14 +267,14 @@ function drawBeside(element, found) {
 /** Probability of the whole output so far, and its factors. @param {any} element @param {any} view @param {number} temperature */
 function output(element, view, temperature) {
   const [said, line] = element.children;
-  const found = say.whole(view, temperature);
+  const found = say.whole(view);
   text(said.children[0], msg`Output`);
   text(said.children[1], found.value);
   hide(said.children[2], !found.value);
-  text(said.children[3], found.unedited ? msg`unedited ${found.unedited}${temperature === 1 ? "" : msg`, at T 1`}` : found.brief);
-  set(said, "title", msg`Probability of all that was decided, at temperature 1: ${found.covers}`);
+  text(said.children[3], found.unedited ? msg`was ${found.unedited}` : found.brief);
+  set(said, "title", found.unedited ? msg`Probability of all that was decided, at temperature 1: ${found.covers}. Without the edits and masks of yours it was ${found.unedited}.` : msg`Probability of all that was decided, at temperature 1: ${found.covers}`);
   hide(line, false);
-  text(line.firstElementChild, msg`log p`);
+  text(line.firstElementChild, temperature === 1 ? msg`log p` : msg`log p, T 1`); // not by the temperature that draws
   text(line.lastElementChild, say.factorTail(view, FACTORS) || "–");
   set(line, "title", say.factorLine(view));
 }

@@ -173,7 +173,7 @@ export default {
     text(under, brief(more.text));
     set(under, "title", more.text);
     set(under, "data-tone", more.tone || null);
-    button(also, more.action, world, context);
+    button(also, more.action ?? unlocking(world), world, context);
     again(element, world, () => this.draw(element, world, context));
   },
 
@@ -182,6 +182,9 @@ export default {
     rows: [[sentence(world, read.readCells(world, "sentence"), Date.now()).parts.map((p) => p.text).join(""), note(world).text]],
   }),
 };
+
+/** Where the inspector, whose bar says what is locked, is on another tab. @param {World} world @returns {Action | null} */
+const unlocking = (world) => (world.look.lock && matchMedia("(max-width: 720px)").matches ? { name: msg`Unlock`, look: { lock: null, path: null } } : null);
 
 /** @param {any} element @param {Action | null} action @param {World} world @param {Context} context */
 function button(element, action, world, context) {

@@ -93,14 +93,13 @@ export function factors(view) {
 }
 
 /** Probability of everything decided so far, with what it covers, and that in few words. It is the model's own, whatever the temperature.
- * @param {any} view @param {number} [temperature] by which words are drawn */
-export function whole(view, temperature = 1) {
+ * @param {any} view */
+export function whole(view) {
   const count = factors(view).length;
   if (!count) return { value: "", unedited: "", covers: msg`nothing is decided yet`, brief: msg`nothing yet` };
   const tokens = (/** @type {number} */ n) => counted(n, "{0} token", "{0} tokens");
   const covers = view.finished === "eos" ? msg`${tokens(count - 1)} and <eos>` : msg`${tokens(count)}, no <eos>`;
-  const of = view.finished === "eos" ? `${count - 1} + <eos>` : tokens(count);
-  const brief = temperature === 1 ? of : msg`${of}, at T 1`;
+  const brief = view.finished === "eos" ? `${count - 1} + <eos>` : tokens(count);
   const said = (/** @type {any} */ logP) => probability(Math.exp(number(logP)));
   return { value: said(view.log_probability), unedited: view.unedited ? said(view.unedited.log_probability) : "", covers, brief };
 }
