@@ -86,8 +86,8 @@ export function picture(known, now, panel) {
   const size = (/** @type {number} */ i) => (i < 0 ? 1 : known.shape[i]);
   const last = known.axes.length - 1;
   const rows = size(r), columns = size(c);
-  const flat = known.plane && r === last - 1 && c === last ? known.plane(...index.slice(0, -2)) : null;
-  const turned = known.plane && c === last - 1 && r === last ? known.plane(...index.slice(0, -2)) : null;
+  const flat = known.plane && r >= 0 && r === last - 1 && c === last ? known.plane(...index.slice(0, -2)) : null;
+  const turned = known.plane && c >= 0 && c === last - 1 && r === last ? known.plane(...index.slice(0, -2)) : null;
   const to = (/** @type {number} */ row, /** @type {number} */ column) => index.map((n, i) => (i === r ? row : i === c ? column : n));
   const at = flat ?? (turned ? (/** @type {number} */ row, /** @type {number} */ column) => turned(column, row) : (/** @type {number} */ row, /** @type {number} */ column) => known.at(...to(row, column)));
   return { rows, columns, at, unknown: (row, column) => Number.isNaN(at(row, column)) && !!known.has && !known.has(...to(row, column)) };

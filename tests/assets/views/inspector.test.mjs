@@ -244,3 +244,13 @@ test("checks are summed up, say why they do not apply, and lead to where they fa
   assert.deepEqual(destination({ path: "logits" }, world().opened.relations), { path: "logits" });
   assert.equal(checks.table(world({ checked: { checks: [check("pass")] } })).rows[0][2], "pass");
 });
+
+test("a vector, such as a bias, has its numbers, and so has a single number", () => {
+  const bias = new Block("parameter.W.bias", "value", ["out"], 0);
+  bias.put({ shape: [3], data: Float32Array.of(1, 2, 3) }, [0]);
+  const drawn = picture(bias, layout([{ axis: "out", size: 3 }]), 0);
+  assert.deepEqual([drawn.rows, drawn.columns, [0, 1, 2].map((c) => drawn.at(0, c)), drawn.unknown(0, 0)], [1, 3, [1, 2, 3], false]);
+  const one = new Block("loss", "value", [], 0);
+  one.put({ shape: [], data: Float32Array.of(5) }, []);
+  assert.equal(picture(one, layout([]), 0).at(0, 0), 5);
+});
