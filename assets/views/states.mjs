@@ -112,7 +112,7 @@ function strips(stage, world) {
   const columns = /** @type {Strips["columns"]} */ (Array.from({ length: count }, (_, t) => (tapes.computed(world, group, t) && ready(world) ? "ok" : rows[t]?.kind === "padded" && !Number.isNaN(each[0](t, 0)) ? "padded" : "later")));
   const shares = parted ? sharesOf(group.tapes, columns, (k, t, u) => each[k](t, u), width) : null;
   for (const share of shares ?? []) if (share) stage.mostShare = Math.max(stage.mostShare, ...[share.before, share.written].filter(Number.isFinite));
-  if (!group.channel) widen(stage, group.tapes, columns, each, width);
+  const ends = group.channel ? tops(stage, columns, each, width) : widen(stage, group.tapes, columns, each, width);
   const measured = passed(world, group);
   if (measured) stage.tall = Math.max(stage.tall, ...[...measured.norms, ...measured.products].filter((v) => v !== null && Number.isFinite(v)).map(Number));
   const { lock, path } = world.look;
@@ -121,18 +121,21 @@ function strips(stage, world) {
   const newest = read.newest(world, group.owner);
   const hover = stage.pointed ?? (world.hover && tapes.alone(world) && columns[world.hover.row] ? { tape, row: world.hover.row, unit: locked?.unit ?? stage.first } : null);
   return {
-    geo, tapes: group.tapes, tops: group.channel ? tops(stage, columns, each, width) : null, names: rows.map((r) => r.token), columns, value: (k, t, u) => each[k](t, u), first: stage.first, units: y.units, width,
+    geo, tapes: group.tapes, tops: ends, names: rows.map((r) => r.token), columns, value: (k, t, u) => each[k](t, u), first: stage.first, units: y.units, width,
     most: stage.most, y, shares, mostShare: stage.mostShare, passes: measured && { ...measured, most: stage.tall }, carries, locked, hover, row: newest, back: tapes.backwards(world, group),
   };
 }
 
-/** A state that leaves the scale would be one colour: the scale ends at the next of 1, 2, 5, 10, ... then, and stays. Of many cells the newest row
- * tells. @param {{most: number}} stage @param {{gate?: boolean}[]} all @param {Strips["columns"]} columns @param {Cells[]} each @param {number} width */
+/** Where each strip's scale ends, if not of a channel. A state that leaves -1..1 would be one colour: its scale ends at the next of 1, 2, 5, 10, ...
+ * then, and stays; those that lie in it keep theirs. Of many cells the newest row tells.
+ * @param {{most: number, tops: number[]}} stage @param {{gate?: boolean}[]} all @param {Strips["columns"]} columns @param {Cells[]} each @param {number} width */
 export function widen(stage, all, columns, each, width) {
-  const known = columns.flatMap((c, t) => (c === "ok" ? [t] : [])), rows = known.length * width * all.length > FEW_CELLS ? known.slice(-1) : known;
-  let most = 0;
-  all.forEach((tape, k) => !tape.gate && rows.forEach((t) => { for (let u = 0; u < width; u++) most = Math.max(most, Math.abs(each[k](t, u)) || 0); }));
-  if (most > stage.most && Number.isFinite(most)) stage.most = niceMost([most]);
+  const known = columns.flatMap((c, t) => (c === "ok" ? [t] : []));
+  const last = known.length * width * all.length > FEW_CELLS ? known.at(-1) ?? 0 : 0;
+  tops(stage, columns.map((c, t) => (t < last ? "later" : c)), each, width);
+  const most = Math.max(0, ...stage.tops.filter((x, k) => !all[k].gate && Number.isFinite(x)));
+  if (most > stage.most) stage.most = niceMost([most]);
+  return stage.tops.map((x) => (x <= 1 ? Math.min(1, stage.most) : stage.most));
 }
 
 /** The largest size of each tape of a channel that was in sight since it is shown: its own scale.
@@ -202,7 +205,8 @@ function scales(line, stage, world, context, again) {
   const signed = group?.tapes.filter((t) => !t.gate) ?? [];
   const end = Number(stage.most.toPrecision(2));
   text(div.children[0], group?.channel ? "−" : `−${end}`);
-  text(div.children[2], group?.channel ? msg`+ each strip to its own largest` : `+${end} ${signed.map((t) => t.letter).join(" ")}`);
+  const [far, near] = [true, false].map((beyond) => signed.filter((t) => beyond === (end <= 1 || (stage.tops[group?.tapes.indexOf(t) ?? -1] ?? 0) > 1)).map((t) => t.letter).join(" "));
+  text(div.children[2], group?.channel ? msg`+ each strip to its own largest` : `+${end} ${far}${near ? `; ±1 ${near}` : ""}`);
   hide(div.lastElementChild, !!group?.channel);
   div.lastElementChild.onclick = () => {
     stage.most = largest(stage, signed);

@@ -155,8 +155,8 @@ test("the scale of states widens where a state leaves it, by what is known and n
   const columns = /** @type {any[]} */ (["ok", "ok", "later"]);
   const each = [[[0.5, -9], [3, 1], [70, 0]], [[40, 0], [0, 0], [0, 0]]].map((rows) => (/** @type {number} */ row, /** @type {number} */ unit) => rows[row][unit]);
   const stage = { most: 1, tops: [] };
-  widen(stage, [{}, { gate: true }], columns, each, 2);
-  assert.equal(stage.most, 10);
+  assert.deepEqual(widen(stage, [{}, { gate: true }], columns, each, 2), [10, 10]);
+  assert.deepEqual(widen({ most: 1, tops: [] }, [{}, {}], columns, [each[0], () => 0.3], 2), [10, 1], "one that lies in -1..1 keeps its scale");
   stage.most = 9.2; // as "fit" sets it
   widen(stage, [{}, { gate: true }], columns, each, 2);
   assert.equal(stage.most, 9.2);
