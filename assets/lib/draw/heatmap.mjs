@@ -145,7 +145,7 @@ function columnLabels(g, geo, o) {
 /** @param {CanvasRenderingContext2D} g @param {Geometry} geo @param {MapOptions} o */
 function rowLabels(g, geo, o) {
   const now = (o.hover ?? o.selected)?.row;
-  const every = geo.cellHeight < 12 ? Math.ceil(12 / geo.cellHeight) : 1;
+  const every = geo.cellHeight < 11.5 ? Math.ceil(12 / geo.cellHeight) : 1;
   (o.rowLabels ?? []).forEach((text, r) => {
     const on = now === r;
     if (!on && ((r + (o.origin?.row ?? 0)) % every || beside(r, now, every))) return;
