@@ -72,6 +72,25 @@ def test_a_fast_drag_paints_without_a_gap_and_the_right_button_erases(window: Wi
     assert hidden(window) == {(1, 1), (2, 1), (3, 2)}
 
 
+def test_a_stroke_keeps_what_the_one_before_asked_for_and_was_not_answered_yet(window: Window) -> None:
+    window.step(3)
+    places = [cell(window, 2, 0), cell(window, 3, 1)]
+    window.page.keyboard.press("m")
+    window.page.evaluate("""() => {
+      const { socket } = lookback.run;
+      const send = socket.send.bind(socket);
+      const free = new Promise((resolve) => (window.free = resolve));
+      socket.send = async (...given) => (await free, send(...given));
+    }""")
+    for place in places:
+        window.page.mouse.click(*place)
+    window.until("lookback.run.ahead.length === 2")
+    window.page.evaluate("() => window.free()")
+    window.until("lookback.run.ahead.length === 0")
+    window.settled()
+    assert hidden(window) == {(2, 0), (3, 1)}
+
+
 def test_a_lock_stays_while_stepping_and_goes_with_its_row_with_a_word(window: Window) -> None:
     window.step(3)
     window.page.mouse.click(*cell(window, 3, 1))
