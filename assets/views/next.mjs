@@ -28,14 +28,30 @@ const PLAIN = /** @type {Policy} */ ({ kind: "greedy", temperature: 1, top_k: nu
 const FACTORS = 28;
 
 /** Rows of the list: of one request, of each of two, of the one that is looked at among more, whose others are one line each. Whole rows, as many as
- * the room holds. @param {World} world @param {HTMLElement} room @param {boolean} open the policy is */
+ * the room holds. @param {World} world @param {HTMLElement} room @param {boolean} open what a policy does is seen in more rows than there is room for */
 function rowsOf(world, room, open) {
   const views = read.requests(world);
   const [most, least, shared] = views.length < 2 ? [16, 2, 1] : views.length < 3 ? [3, 1, 2] : [3, 1, 1];
-  if (matchMedia("(max-width: 720px)").matches) return Math.min(most, 8); // they scroll there
+  if (open || narrow()) return Math.min(most, 8); // they scroll there
   const heads = views.length < 2 ? 0 : views.length * 26;
   const unused = low() ? 0 : views.filter((v) => v.unused).length * 47;
-  return Math.max(least, Math.min(most, world.opened.vocabulary.target.length, Math.floor((boxOf(room)[1] - (open && low() ? 0 : FIND) - heads - unused) / shared / (views.length < 2 && !views[0]?.unedited?.logits ? 22 : 20))));
+  return Math.max(least, Math.min(most, world.opened.vocabulary.target.length, Math.floor((boxOf(room)[1] - FIND - heads - unused) / shared / (views.length < 2 && !views[0]?.unedited?.logits ? 22 : 20))));
+}
+
+const narrow = () => matchMedia("(max-width: 720px)").matches;
+
+/** Under an open policy the rows scroll: whole ones are in sight, and what is taken is among them.
+ * @param {any} blocks @param {HTMLElement} room @param {boolean} open */
+function whole(blocks, room, open) {
+  const first = blocks.querySelector(".cand");
+  const high = first ? parseFloat(getComputedStyle(first).height) : 0;
+  const most = open && high && !narrow() && blocks.childElementCount < 2 ? `${Math.max(2, Math.floor((boxOf(room)[1] - (low() ? 4 : 4 + FIND)) / high)) * high}px` : "";
+  if (blocks.style.maxHeight !== most) blocks.style.maxHeight = most;
+  const lead = blocks.querySelector(".block.on .cand.lead");
+  const shows = `${most} ${lead?.firstElementChild.textContent}`;
+  if (blocks.dataset.shows === shows) return; // a person may have scrolled
+  blocks.dataset.shows = shows;
+  if (most && lead) blocks.scrollTop = Math.max(0, lead.offsetTop - blocks.firstElementChild.offsetTop + high - parseFloat(most));
 }
 
 /** Where the window is low, Read alone says what the padding would say. */
@@ -119,6 +135,7 @@ export default {
     const pieces = read.before(world, "logits") ? [msg`The operations have not come to the distribution yet.`] : beam.searches(world) ? [beam.outcome(world, view)] : say.outcome(view, world.recording, !!world.moved?.unreadable, chosenNext(world)?.label);
     [...hint.children].forEach((part, i) => text(part, typeof pieces[i] === "object" ? pieces[i].token : (pieces[i] ?? "")));
     const seen = `${world.moved?.at} ${read.request(world)}`;
+    if (state.open || blocks.style.maxHeight) queueMicrotask(() => whole(blocks, room, state.open)); // when all is drawn
     if (seen === state.seen) return;
     state.seen = seen;
     queueMicrotask(() => void (total.lastElementChild.lastElementChild.scrollLeft = 1e6)); // the newest factors and the sum, when all is drawn: it lays the page out
