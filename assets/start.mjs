@@ -23,6 +23,8 @@ import { passing } from "./lib/storage.mjs";
 const RATE = "lookback-rate";
 /** Dash's controls wait for the first values, but no longer than this, ms. */
 const PATIENCE = 3000;
+/** Asked for before anything is laid out with them, so that the first picture has them. */
+for (const font of ["Inter Variable", "JetBrains Mono Variable"]) document.fonts.load(`1em "${font}"`);
 const page = /** @type {any} */ (window);
 const data = JSON.parse(document.getElementById("lookback-data")?.textContent ?? "{}");
 const store = new Store();

@@ -17,6 +17,7 @@ from pathlib import Path
 from fastapi import FastAPI, Response
 
 FOLDER = "gathered"
+COMPILED = "//# allFunctionsCalledOnLoad"  # Chromium compiles them in the background, and keeps them so
 KEEP = "public, max-age=31536000, immutable"
 FROM = re.compile(r"""^import (?:\* as (\w+)|\{([^}]*)\}) from "(\.[^"]+)";$""", re.MULTILINE)
 AGAIN = re.compile(r"""^export (?:\*|\{([^}]*)\}) from "(\.[^"]+)";$""", re.MULTILINE)
@@ -43,7 +44,7 @@ class Gathered:
         order.remove("start.mjs")
         wrapped = [self._wrapped(name) for name in order]
         last = f"window.lookbackViews = {{ {views} }};\n{{\n{self._rewritten('start.mjs')[0]}\n}}\n"
-        return "\n".join(["const $ = {};", *wrapped, last])
+        return "\n".join([COMPILED, '"use strict";', "(async () => {", "const $ = {};", *wrapped, last, "})();\n"])
 
     @cached_property
     def style(self) -> str:

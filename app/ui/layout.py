@@ -37,12 +37,13 @@ UNUSED = re.compile(
 # Dash's own scripts lie in a template, where they do nothing: assets/lib/page/controls.mjs starts them when the page is alive.
 PAGE = """<!DOCTYPE html>
 <html lang="LANGUAGE" data-cold>
-<head>{%metas%}<title>{%title%}</title><link rel="icon" href="ASSETS/icon.svg">
-<link rel="stylesheet" href="GATHERED/lookback.css"><script type="module" src="GATHERED/lookback.mjs"></script>
-<link rel="preload" as="font" crossorigin href="ASSETS/fonts/inter-latin-wght-normal.woff2?m=VERSION">
-<link rel="preload" as="font" crossorigin href="ASSETS/fonts/jetbrains-mono-latin-wght-normal.woff2?m=VERSION">{%css%}
+<head>{%metas%}<title>{%title%}</title>
 SCHEME
 EARLY
+<link rel="icon" href="ASSETS/icon.svg">
+<link rel="stylesheet" href="GATHERED/lookback.css"><script defer src="GATHERED/lookback.mjs"></script>
+<link rel="preload" as="font" crossorigin href="ASSETS/fonts/inter-latin-wght-normal.woff2?m=VERSION">
+<link rel="preload" as="font" crossorigin href="ASSETS/fonts/jetbrains-mono-latin-wght-normal.woff2?m=VERSION">{%css%}
 </head>
 <body><noscript><style>.app,.phone-nav{display:none}</style><p class="loading">NOSCRIPT</p></noscript>CONTENT
 <script type="application/json" id="lookback-data">DATA</script>

@@ -18,7 +18,9 @@ SCHEME = """<script>
   const scheme = chosen === "light" || chosen === "dark" ? chosen : dark ? "dark" : "light";
   document.documentElement.setAttribute("data-mantine-color-scheme", scheme);
 </script>"""
-# A visit that begins as the last one did asks for its run at once, while the browser reads the page (assets/lib/run/early.mjs).
+# A visit that begins as the last one did asks for its run at once, while the browser reads the page (assets/lib/run/early.mjs). What it
+# shows first is the whole page, which is laid out once; if that takes longer than a moment, the page without its values.
+# They stand before the style sheets: a script waits for those that are named before it.
 EARLY = """<script>
   try {
     const sent = JSON.parse(localStorage.getItem("lookback-opening"));
@@ -29,6 +31,8 @@ EARLY = """<script>
       socket.onopen = () => sent.forEach((text) => socket.send(text));
       socket.onmessage = (message) => heard.push(message);
       window.lookbackEarly = { client, socket, sent, heard };
+      document.documentElement.dataset.early = "";
+      setTimeout(() => delete document.documentElement.dataset.early, 700);
     }
   } catch { /* a browser may be told to keep nothing */ }
 </script>"""

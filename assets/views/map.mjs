@@ -76,7 +76,7 @@ export default {
     unlock(stage, world, context);
     controls(element, stage, world, context);
     const panes = sights(stage, world, mode);
-    drawSide(stage, world, context, mode, () => again(element));
+    const beside = drawSide(stage, world, context, mode, () => again(element));
     drawScale(stage.part("scale"), world, stage.fitted, () => Math.max(...panes.map(([pane, number]) => largest(pane.world, number.shown))), () => again(element));
     for (const [pane, number] of panes) pane.prepare(pane.world, { number, scale: scaleOf(world, stage.fitted), mask: world.look.show === "mask", gold: world.look.gold ? goldCell(gold(pane.world)) : undefined });
     drawGold(stage.part("gold"), world, context, values(world).weight);
@@ -84,7 +84,10 @@ export default {
     tell(stage);
     clearTimeout(stage.table);
     stage.table = setTimeout(() => fillTable(stage.part("table"), world, values(world)), 400);
-    return () => panes.forEach(([pane]) => pane.paint());
+    return () => {
+      beside();
+      for (const [pane] of panes) pane.paint();
+    };
   },
 
   table: (world) => mapTable(world, values(world)),
@@ -258,7 +261,8 @@ function toStates(button, context) {
   button.onclick = () => context.look({ states: "t", path: null, op: null });
 }
 
-/** What stands beside the map: the small multiples, or an overview. @param {Stage} stage @param {World} world @param {Context} context @param {Mode} mode @param {() => void} redraw */
+/** What stands beside the map: the small multiples, or an overview. @param {Stage} stage @param {World} world @param {Context} context @param {Mode} mode @param {() => void} redraw
+ * @returns {() => void} paints the small multiples */
 function drawSide(stage, world, context, mode, redraw) {
   const special = !!pair(world) || isLarge(world);
   const side = stage.part("side");
@@ -281,7 +285,7 @@ function drawSide(stage, world, context, mode, redraw) {
   hide(stage.part("hops"), read.relation(world)?.info.query !== "r");
   hide(stage.overview.element, mode !== "large");
   stage.overview.forget();
-  if (mode === "plain") drawMinis(stage.part("minis"), world, context, world.values("map", 2), weightScale(world, stage.fitted));
+  return mode === "plain" ? drawMinis(stage.part("minis"), world, context, world.values("map", 2), weightScale(world, stage.fitted)) : () => {};
 }
 
 /** An entry of the legend that is there where its form is. @param {Stage} stage @param {string} name @param {boolean} there */

@@ -126,14 +126,14 @@ export default {
     hide(hint, state.open || (read.requestCount(world) > 1 && !beam.searches(world)));
     hide(total.querySelector(".tree"), !beam.searches(world) || world.look.tree);
     if (state.open && writes(world)) drawPolicybar(policy.firstElementChild, how, words.length, able, say.kept(all, how));
-    const rows = rowsOf(world, room, state.open);
-    requests(blocks, world, context, state, how, rows);
-    rest(find, all, rows, state);
     drawBeside(beside, say.beside(view, words, how));
     if (writes(world)) output(total, view, how.kind === "beam" ? 1 : how.temperature);
     else said(total, world, view);
     const pieces = read.before(world, "logits") ? [msg`The operations have not come to the distribution yet.`] : beam.searches(world) ? [beam.outcome(world, view)] : say.outcome(view, world.recording, !!world.moved?.unreadable, chosenNext(world)?.label);
     [...hint.children].forEach((part, i) => text(part, typeof pieces[i] === "object" ? pieces[i].token : (pieces[i] ?? "")));
+    const rows = rowsOf(world, room, state.open); // what stands under it is there: it has the room that it will have
+    requests(blocks, world, context, state, how, rows);
+    rest(find, all, rows, state);
     const seen = `${world.moved?.at} ${read.request(world)}`;
     if (state.open || blocks.style.maxHeight) queueMicrotask(() => whole(blocks, room, state.open)); // when all is drawn
     if (seen === state.seen) return;

@@ -101,3 +101,39 @@ def test_a_later_visit_is_one_run_on_one_connection(blank: Window) -> None:
     assert later.evaluate("() => lookback.run.session") != first
     visit.step()
     later.close()
+
+
+# What is laid out when the page first is. The clock by which it stops waiting for its values stands, or has run out.
+SEEN = """
+  window.seen = [];
+  const later = window.setTimeout;
+  window.setTimeout = (act, ms, ...more) => (ms === 700 ? window.patience === 0 && later(act, 0) : later(act, ms, ...more));
+  const laid = new ResizeObserver(() => seen.push(document.querySelector("#view-map canvas")?.width ? "whole" : "bare"));
+  const look = () => document.querySelector(".app") ? laid.observe(document.querySelector(".app")) : requestAnimationFrame(look);
+  requestAnimationFrame(look);
+"""
+
+
+def visited(blank: Window, script: str) -> Window:
+    """A later visit, which begins as the one before did."""
+    blank.open()
+    blank.until("localStorage.getItem('lookback-opening') !== null")
+    later = blank.page.context.new_page()
+    later.add_init_script(SEEN + script)
+    later.goto(blank.address)
+    return Window(later, blank.address)
+
+
+def test_a_later_visit_is_shown_when_all_of_it_is_there(blank: Window) -> None:
+    visit = visited(blank, "").loaded()
+    visit.until("seen.length > 0")
+    assert visit.page.evaluate("() => seen[0]") == "whole"
+    expect(visit.page.locator("[data-architecture=encoder_decoder]")).to_be_in_viewport()
+    visit.page.close()
+
+
+def test_a_later_visit_does_not_wait_long_for_a_silent_server(blank: Window) -> None:
+    visit = visited(blank, "window.patience = 0; WebSocket.prototype.send = () => {};")
+    visit.until("seen.length > 0 && document.querySelector('#cold').textContent.length > 0")
+    assert visit.page.evaluate("() => seen[0]") == "bare"
+    visit.page.close()

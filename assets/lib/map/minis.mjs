@@ -45,10 +45,12 @@ export function squares(value, side) {
 }
 
 /** @param {HTMLElement} element @param {World} world @param {Context} context @param {Known[]} values weights of all layers
- * @param {import("./pane.mjs").Showing["scale"]} scale of weights */
+ * @param {import("./pane.mjs").Showing["scale"]} scale of weights @returns {() => void} paints the pictures, when all is in its place */
 export function drawMinis(element, world, context, values, scale) {
   const at = read.relation(world);
-  if (!at) return;
+  if (!at) return () => {};
+  /** @type {(() => void)[]} */
+  const pictures = [];
   const { layers, heads } = at.info;
   const columns = `18px repeat(${heads}, minmax(0, 1fr))`;
   if (element.style.getPropertyValue("--layers") !== String(layers)) element.style.setProperty("--layers", String(layers));
@@ -71,8 +73,9 @@ export function drawMinis(element, world, context, values, scale) {
     const weights = found.get(read.tapsOf(world, at.info, o.layer).weights);
     const known = read.told(world, at.info, o.layer, read.cells(weights, request, o.head), sent);
     const value = squares(known, bin / sent);
-    thumb(button.firstElementChild, grounds[o.layer], plain ? value : (r, c) => place(value(r, c), scale), bin === 1 ? arrived(world, weights, { info: at.info, ...o }) : undefined);
+    pictures.push(() => thumb(button.firstElementChild, grounds[o.layer], plain ? value : (r, c) => place(value(r, c), scale), bin === 1 ? arrived(world, weights, { info: at.info, ...o }) : undefined));
   });
+  return () => pictures.forEach((picture) => picture());
 }
 
 /** Names of heads above, of layers beside. @param {number} layers @param {number} heads @returns {({name: string, head: boolean} | {layer: number, head: number})[]} */

@@ -28,7 +28,7 @@ export class Cold {
   /** The first values are here. */
   end() {
     clearTimeout(this.timer);
-    document.documentElement.removeAttribute("data-cold");
+    for (const waits of ["data-cold", "data-early"]) document.documentElement.removeAttribute(waits);
     put(this.line, "");
     lasting.setItem(KEY, String(Math.round(this.now())));
   }

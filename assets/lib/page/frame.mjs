@@ -79,6 +79,7 @@ export class Frame {
   warm() {
     this.cold?.end();
     this.cold = null;
+    this.gallery.reveal();
   }
 
   /** @param {"auto" | "light" | "dark"} theme */

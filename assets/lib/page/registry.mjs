@@ -18,6 +18,8 @@ const MOST_SELECTORS = 64;
 /** What is painted in the first frame after a step, alone, so that this frame is short: the maps; where there are none, who read whom and what is said
  * of it. All else follows in the next frame. */
 const FIRST = ["map", "read sentence"].map((slots) => new Set(slots.split(" ")));
+/** Views that fill the room that the others leave: drawn after them, they are drawn once. */
+const FILLING = new Set(["map", "next", "training", "charts"]);
 /** How long a new epoch may keep the page from painting, ms. */
 const PATIENCE = 100;
 
@@ -68,7 +70,8 @@ export class Registry {
   /** @param {View[]} views */
   place(views) {
     const resize = new ResizeObserver((entries) => this.resized(entries));
-    for (const view of views) {
+    const fills = (/** @type {View} */ view) => Number(FILLING.has(view.slot));
+    for (const view of [...views].sort((a, b) => fills(a) - fills(b))) {
       const slot = this.slot(view.slot);
       if (!slot) {
         console.error(`The view ${view.id} names the slot ${view.slot}, which the page does not have.`);
@@ -198,7 +201,7 @@ export class Registry {
     if (this.asks) this.plan();
     if (this.held()) return this.ask();
     const due = this.placed.filter((p) => p.shown && p.dirty);
-    const now = whole || this.moves || !due.some((p) => p.mounted) ? due : first(due);
+    const now = whole || this.moves || !due.some((p) => p.mounted && p.view.slot !== "sentence") ? due : first(due);
     this.owed = now.length < due.length;
     this.moves = false;
     this.paint(now);

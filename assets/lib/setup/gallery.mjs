@@ -44,10 +44,15 @@ export class Gallery {
     const card = this.card(id);
     const own = card?.closest("details");
     if (own && !this.box.value) for (const family of this.families) family.open = family === own;
-    card?.scrollIntoView({ block: "nearest" });
+    this.reveal();
     const glyph = card?.querySelector(".glyph");
     const icon = document.querySelector("[data-rail=model] .icon");
     if (glyph && icon) set(/** @type {HTMLElement} */ (icon), "style", glyph.getAttribute("style"));
+  }
+
+  /** The chosen one is in sight, when all is laid out. */
+  reveal() {
+    requestAnimationFrame(() => this.card(this.chosen)?.scrollIntoView({ block: "nearest" }));
   }
 
   /** @param {string} typed */
