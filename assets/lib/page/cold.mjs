@@ -28,7 +28,7 @@ export class Cold {
   /** The first values are here. */
   end() {
     clearTimeout(this.timer);
-    for (const waits of ["data-cold", "data-early"]) document.documentElement.removeAttribute(waits);
+    document.documentElement.removeAttribute("data-cold");
     put(this.line, "");
     lasting.setItem(KEY, String(Math.round(this.now())));
   }

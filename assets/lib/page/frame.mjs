@@ -79,7 +79,6 @@ export class Frame {
   warm() {
     this.cold?.end();
     this.cold = null;
-    this.gallery.reveal();
   }
 
   /** @param {"auto" | "light" | "dark"} theme */

@@ -217,8 +217,14 @@ export class Registry {
     for (const { p, paint } of pictures) if (typeof paint === "function") this.attempt(p, paint);
   }
 
-  /** Between a new epoch and its first values the old picture stays, for a moment. */
+  /** Between a new epoch and its first values the old picture stays, for a moment. A visit that asked for its run before its scripts were read shows
+   * nothing before its first values (app/ui/parts.py). */
   held() {
+    const page = globalThis.document?.documentElement?.dataset;
+    if (page && "early" in page) {
+      if (!this.store.drawn.length) return true;
+      delete page.early;
+    }
     if (!this.store.unsettled) {
       this.unsettledSince = 0;
       return false;

@@ -50,9 +50,9 @@ export class Gallery {
     if (glyph && icon) set(/** @type {HTMLElement} */ (icon), "style", glyph.getAttribute("style"));
   }
 
-  /** The chosen one is in sight, when all is laid out. */
+  /** The chosen one comes in sight, when the page is laid out. */
   reveal() {
-    requestAnimationFrame(() => this.card(this.chosen)?.scrollIntoView({ block: "nearest" }));
+    requestAnimationFrame(() => "early" in document.documentElement.dataset ? this.reveal() : this.card(this.chosen)?.scrollIntoView({ block: "nearest" }));
   }
 
   /** @param {string} typed */
