@@ -108,7 +108,8 @@ SEEN = """
   window.seen = [];
   const later = window.setTimeout;
   window.setTimeout = (act, ms, ...more) => (ms === 700 ? window.patience === 0 && later(act, 0) : later(act, ms, ...more));
-  const laid = new ResizeObserver(() => seen.push(document.querySelector("#view-map canvas")?.width ? "whole" : "bare"));
+  const what = () => (document.querySelector("#view-map canvas")?.width ? "whole" : "bare");
+  const laid = new ResizeObserver(([{ contentRect }]) => contentRect.width && seen.push(what()));
   const look = () => document.querySelector(".app") ? laid.observe(document.querySelector(".app")) : requestAnimationFrame(look);
   requestAnimationFrame(look);
 """
