@@ -18,9 +18,9 @@ SCHEME = """<script>
   const scheme = chosen === "light" || chosen === "dark" ? chosen : dark ? "dark" : "light";
   document.documentElement.setAttribute("data-mantine-color-scheme", scheme);
 </script>"""
-# A visit that begins as the last one did asks for its run at once, while the browser reads the page (assets/lib/run/early.mjs). What it
-# shows first is the whole page, which is laid out once; if that takes longer than a moment, the page without its values.
-# They stand before the style sheets: a script waits for those that are named before it.
+# A visit that begins as the last one did asks for its run at once, while the browser reads the page (assets/lib/run/early.mjs).
+# What it shows first is the whole page, which is laid out once; if that takes longer than a moment, the page without its values.
+# These lines stand before the style sheets: a script waits for those that are named before it.
 EARLY = """<script>
   try {
     const sent = JSON.parse(localStorage.getItem("lookback-opening"));
