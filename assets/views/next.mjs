@@ -45,7 +45,7 @@ const narrow = () => matchMedia("(max-width: 720px)").matches;
 function whole(blocks, room, open) {
   const first = blocks.querySelector(".cand");
   const high = first ? parseFloat(getComputedStyle(first).height) : 0;
-  const most = open && high && !narrow() && blocks.childElementCount < 2 ? `${Math.max(2, Math.floor((boxOf(room)[1] - (low() ? 4 : 4 + FIND)) / high)) * high}px` : "";
+  const most = open && high && !narrow() && blocks.childElementCount < 2 ? `${Math.max(2, Math.floor((boxOf(room)[1] - (low() ? 4 : FIND)) / high)) * high}px` : "";
   if (blocks.style.maxHeight !== most) blocks.style.maxHeight = most;
   const lead = blocks.querySelector(".block.on .cand.lead");
   const shows = `${most} ${lead?.firstElementChild.textContent}`;
