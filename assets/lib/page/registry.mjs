@@ -19,7 +19,7 @@ const MOST_SELECTORS = 64;
  * of it. All else follows in the next frame. */
 const FIRST = ["map", "read sentence"].map((slots) => new Set(slots.split(" ")));
 /** Views that fill the room that the others leave: drawn after them, they are drawn once. */
-const FILLING = new Set(["map", "next", "training", "charts"]);
+const FILLING = new Set(["read", "map", "next", "training", "charts"]);
 /** How long a new epoch may keep the page from painting, ms. */
 const PATIENCE = 100;
 
