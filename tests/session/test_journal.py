@@ -139,7 +139,7 @@ async def test_a_run_that_fails_and_cannot_be_made_anew_is_lost_but_its_session_
             db.execute("UPDATE commands SET command = '{}'")
         db.close()
         reply = await page.ask(Step())
-        assert not reply.ok and "the run is lost" in reply.errors[0].message
+        assert not reply.ok and "The run is lost" in reply.errors[0].message
         assert page.heard(Welcome)[-1] == Welcome("writer", False, True)
         monkeypatch.setattr(record, "SAVE_EVERY", 0.0)
         for _ in range(3):
