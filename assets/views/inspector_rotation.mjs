@@ -3,6 +3,7 @@
 
 import * as draw from "../lib/canvas.mjs";
 import { h, hide, set, text } from "../lib/dom.mjs";
+import { sameWeights } from "../lib/deck/moments.mjs";
 import { shownPath } from "../lib/inspect/inspected.mjs";
 import { dials, ratesOf, short, spread, turning } from "../lib/inspect/rotating.mjs";
 import { beyond, curves } from "../lib/inspect/beyond.mjs";
@@ -22,6 +23,12 @@ function shownDials(world) {
   const rates = ratesOf(world.values(NAME, 2)[0], read.request(world));
   const key = locked ?? read.reads(read.readCells(world, NAME), row, at ? read.rows(world, at.info.key).length : 0)[0]?.key ?? 0;
   return { row, key, all: row < 0 ? [] : dials(rates, row, key, world.opened?.scenario?.config?.trained_rows ?? 0) };
+}
+
+/** The losses beyond the trained rows, as long as the weights are those that were measured. @param {World} world @returns {import("../lib/inspect/beyond.mjs").Found | null} */
+export function measured(world) {
+  const found = world.analysis.extrapolation?.result;
+  return found && sameWeights(world.history, found.moment, world.moved?.at) ? found : null;
 }
 
 /** @type {import("../lib/types").View} */
@@ -53,7 +60,8 @@ export default {
     set(canvas, "aria-label", all.map((d) => msg`pair ${d.pair}: a turn in ${short(d.wave)} rows`).join("; "));
     const slow = all.filter((d) => !d.round).length;
     text(note, msg`Below each: rows for one turn. Between the hands: what the score sees, ${row - key} rows apart. Dashed: does not get round within ${world.opened?.scenario?.config?.trained_rows ?? 0} rows (${slow} of ${all.length}).`);
-    const found = world.analysis.extrapolation?.result ?? null;
+    const found = measured(world);
+    const words = found && beyond(found, world.opened?.scenario?.config?.scaling);
     const doing = measureWhenIdle(world, context, "extrapolation", {}, false, false);
     text(second.lastElementChild, found ? msg`measure again` : msg`measure`);
     second.lastElementChild.onclick = doing.start;
@@ -61,8 +69,8 @@ export default {
     hide(progress, !doing.running);
     progress.value = doing.progress;
     hide(chart, !found);
-    text(said, found ? beyond(found, world.opened?.scenario?.config?.scaling) : msg`The same weights on longer examples, under each scaling: loss by row.`);
-    if (found) set(chart, "aria-label", beyond(found, world.opened?.scenario?.config?.scaling));
+    text(said, words ?? msg`The same weights on longer examples, under each scaling: loss by row.`);
+    set(chart, "aria-label", words);
     return () => {
       picture(canvas, spread(all, MOST));
       if (found) curves(chart, found, world.opened?.scenario?.config?.scaling);

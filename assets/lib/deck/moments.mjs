@@ -51,6 +51,13 @@ export function before(history, at) {
   return found.reverse();
 }
 
+/** Whether two moments of a run have the same weights: one update made them, or none did. Pure.
+ * @param {History} history @param {number} one @param {number} other */
+export function sameWeights(history, one, other) {
+  const [a, b] = [one, other].map((at) => before(history, at).findLast((n) => n.parent === null || (n.phase === "train" && n.command === "step" && !n.stage)));
+  return a === b;
+}
+
 /** The line through a moment: from the root to it, and on. It goes on to `head` where that lies ahead, so that going back and
  * forth on a line does not change it; then along what was done last in the same pass, then along what was done last.
  * @param {History} history @param {number} at @param {number} [head] @returns {Node[]} */

@@ -2,6 +2,7 @@
 /** Exact match against the number of clauses: what a measurement says, its lines and its chart. Two views show it. */
 
 import { boxOf, css } from "../canvas.mjs";
+import { sameWeights } from "../deck/moments.mjs";
 import { h, list, set, text } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { plotly } from "../page/plotly.mjs";
@@ -42,7 +43,7 @@ export function show({ select, button, legend, said, plot }, own, world, context
   const found = /** @type {Found | null} */ (own.running ? null : (world.analysis[NAME]?.result ?? null));
   list(legend, found?.families ?? [], (f, i) => `${f.architecture} ${i}`, () => h("li", null, h("span", { class: "mono" }), h("span")), (li, f, i) => {
     text(li.children[0], form(i)[2]);
-    text(li.children[1], f.own ? msg`this run (${f.name})` : f.name);
+    text(li.children[1], named(world, f));
     set(li, "data-own", f.own ? "" : null);
   });
   text(said, own.problem || (found ? msg`n = ${found.n} held-out sentences a point, ± one standard error; shaded: longer than trained.` : own.running ? msg`Every family translates the same held-out sentences.` : msg`Measures this run’s model and each family with shipped weights on the same held-out sentences.`));
@@ -50,10 +51,16 @@ export function show({ select, button, legend, said, plot }, own, world, context
   return found;
 }
 
+/** A family; of the run's own, whether it was updated since it was measured. @param {World} world @param {Family} f */
+function named(world, f) {
+  if (!f.own) return f.name;
+  return sameWeights(world.history, world.analysis[NAME].result.moment, world.moved?.at) ? msg`this run (${f.name})` : msg`this run (${f.name}), before later updates`;
+}
+
 /** @param {World} world */
 export function table(world) {
   const found = world.analysis[NAME]?.result;
-  const rows = (found?.families ?? []).flatMap((/** @type {Family} */ f) => f.exact.map((share, i) => [f.own ? msg`this run (${f.name})` : f.name, found.clauses[i], share, found.n, error(share, found.n)]));
+  const rows = (found?.families ?? []).flatMap((/** @type {Family} */ f) => f.exact.map((share, i) => [named(world, f), found.clauses[i], share, found.n, error(share, found.n)]));
   return { columns: [msg`family`, msg`clauses`, msg`exact`, "n", msg`standard error`], rows };
 }
 

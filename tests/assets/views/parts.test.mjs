@@ -7,8 +7,9 @@ import { apart, beyond } from "../../../assets/lib/inspect/beyond.mjs";
 import { byOwner, ones } from "../../../assets/lib/inspect/identity.mjs";
 import { dials, ratesOf, short, spread, turning } from "../../../assets/lib/inspect/rotating.mjs";
 import { byPlace, moments, rowsOf } from "../../../assets/lib/inspect/spreads.mjs";
+import { measured as curves } from "../../../assets/views/inspector_rotation.mjs";
 import { measured, runs, span } from "../../../assets/views/inspector_tiles.mjs";
-import { known, taps, world } from "./world.mjs";
+import { known, node, taps, world } from "./world.mjs";
 
 test("each pair has its angle at a row, and says whether it gets round in the trained rows", () => {
   const [fast, slow] = dials([1, 0.01], 3, 1, 32);
@@ -31,6 +32,17 @@ test("the curves say which scaling loses least at the end, and names do not lie 
   const found = { trained: 32, rows: 128, factor: 4, curves: { none: [[0, 1], [120, 4]], ntk: [[0, 1], [120, 1.5]] } };
   assert.match(beyond(found, "none"), /128 rows \(32 trained, factor 4\) the loss is 4\.00 as set here; least with NTK-aware: 1\.50/);
   assert.deepEqual(apart([10, 11, 40], 12), [10, 22, 40]);
+});
+
+test("curves stand while the weights are those that were measured", () => {
+  const analysis = { extrapolation: { result: { moment: 1 } } };
+  const stood = (at, ...more) => curves(world({ analysis, history: new Map([node(0, null, "train", 0, { command: "open" }), node(1, 0, "train", 1), ...more].map((n) => [n.id, n])), moved: { at } }));
+  assert.equal(stood(1).moment, 1);
+  assert.equal(stood(2, node(2, 1, "train", 1, { stage: "forward" })).moment, 1);
+  assert.equal(stood(3, node(2, 1, "decode", 0, { command: "enter" }), node(3, 2, "decode", 1)).moment, 1);
+  assert.equal(stood(2, node(2, 1, "train", 2)), null);
+  assert.equal(stood(0), null, "before it");
+  assert.equal(curves(world({})), null);
 });
 
 test("mean and deviation of a row and of a place", () => {
