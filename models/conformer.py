@@ -199,7 +199,6 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
         f for f in attention.formulas(SOURCE_SELF, width, kept=False) if f.path not in (f"{at}.self.scores", f"{at}.self.weights")
     ]
     halves = ("before", "after", *(("conv_before", "conv_after") if config.order == "interleaved" else ()))
-    inner = r"\operatorname{LayerNorm}(u_s)" if config.norm == "layer" else rf"{p('g')} \odot u_s + {p('b')}"
     return (
         Formula("encoder.frames", r"x_s \in [0, 1]^c", "one frame: how loud each band is"),
         Formula("encoder.entered", rf"x_s {p('W')}^{{\top}} + {p('b')}", "the frame as the first layer takes it"),
@@ -213,18 +212,7 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
             rf"{d('A')} = {d('Z')} V^{{\top}}",
         ),
         *read,
-        Formula(f"{at}.conv.norm", r"n_s = \operatorname{LayerNorm}(x_s)", "the frame, normalised"),
-        Formula(
-            f"{at}.conv.gated", rf"g_s = (n_s {p('W_a')}^{{\top}}) \odot \sigma(n_s {p('W_b')}^{{\top}})", "a gated linear unit"
-        ),
-        Formula(f"{at}.conv.kernel", rf"{p('K')}", "one learned filter over frames for each channel"),
-        Formula(
-            f"{at}.conv.depthwise",
-            rf"u_s = \sum_{{k=0}}^{{{config.kernel - 1}}} {p('K')}_k \odot g_{{s+k-{config.kernel // 2}}}",
-            "each channel sees its own neighbours in time",
-        ),
-        Formula(f"{at}.conv.hidden", rf"\operatorname{{swish}}({inner})", "normalised and bent"),
-        Formula(f"{at}.conv.output", rf"o_s = h_s {p('W')}^{{\top}}", "what the convolution adds"),
+        *_convolution_formulas(f"{at}.conv", config),
         *(f for half in halves for f in _half_formulas(f"{at}.{half}")),
         *_after_paths(at, config.order),
         Formula(f"{at}.norm", r"y_s = \operatorname{LayerNorm}(x_s)", "the layer’s last word"),
@@ -244,6 +232,22 @@ def _after_paths(at: str, order: str) -> tuple[Formula, ...]:
         Formula(f"{at}.self.residual", r"y_s = x_s + o_s", "the frame with what it read"),
         Formula(f"{at}.conv.residual", r"y_s = x_s + o_s", "the frame with its neighbourhood"),
         *((last,) if order == "interleaved" else ()),
+    )
+
+
+def _convolution_formulas(at: str, config: Config) -> tuple[Formula, ...]:
+    inner = r"\operatorname{LayerNorm}(u_s)" if config.norm == "layer" else rf"{p('g')} \odot u_s + {p('b')}"
+    return (
+        Formula(f"{at}.norm", r"n_s = \operatorname{LayerNorm}(x_s)", "the frame, normalised"),
+        Formula(f"{at}.gated", rf"g_s = (n_s {p('W_a')}^{{\top}}) \odot \sigma(n_s {p('W_b')}^{{\top}})", "a gated linear unit"),
+        Formula(f"{at}.kernel", rf"{p('K')}", "one learned filter over frames for each channel"),
+        Formula(
+            f"{at}.depthwise",
+            rf"u_s = \sum_{{k=0}}^{{{config.kernel - 1}}} {p('K')}_k \odot g_{{s+k-{config.kernel // 2}}}",
+            "each channel sees its own neighbours in time",
+        ),
+        Formula(f"{at}.hidden", rf"\operatorname{{swish}}({inner})", "normalised and bent"),
+        Formula(f"{at}.output", rf"o_s = h_s {p('W')}^{{\top}}", "what the convolution adds"),
     )
 
 

@@ -204,11 +204,11 @@ class ConvS2S(nn.Module):
         return replace(memory, keys=keys, values=values)
 
 
+HALF_LATEX = r"\sqrt{\tfrac12}"
+
+
 def _formulas(config: Config) -> tuple[Formula, ...]:
-    half, w, b = r"\sqrt{\tfrac12}", p("W"), p("b")
-    mask = r"M_{ts} = 0 \text{ if row } t \text{ may read row } s \text{, else } -\infty"
-    scores = rf"{q('q')}_t \cdot {k('z')}_s"
-    context = rf"c_t = \sqrt{{S}} \sum_s {v('A')}_{{ts}} {v('v')}_s"
+    w, b = p("W"), p("b")
     return (
         *(Formula(f"{side}.embedding.token", rf"{p('E')}[id_{row}]", "the token’s learned vector") for side, row in SIDES),
         *(Formula(f"{side}.embedding.position", rf"{p('P')}[{row}]", "learned for each row number") for side, row in SIDES),
@@ -225,19 +225,31 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
         Formula("*.offered", rf"A = u {w}_A^{{\top}} + {b}", "what the unit offers"),
         Formula("*.gate", rf"\sigma(B), \; B = u {w}_B^{{\top}} + {b}", "how much of it passes"),
         Formula("*.units", r"v = A \odot \sigma(B)", "the gated linear unit of a row"),
+        *_read_formulas(),
+        Formula("decoder.layer*.sum", rf"x_t \leftarrow (x_t + v_t) {HALF_LATEX}", "the row with what the layer adds to it"),
+        Formula("decoder.leave", rf"x_t {w}^{{\top}} + {b}", "each row after the last layer"),
+        Formula("logits", rf"\ell_t = x_t {w}^{{\top}} + {b}", "one score for each word that may come next"),
+    )
+
+
+def _read_formulas() -> tuple[Formula, ...]:
+    w, b = p("W"), p("b")
+    mask = r"M_{ts} = 0 \text{ if row } t \text{ may read row } s \text{, else } -\infty"
+    scores = rf"{q('q')}_t \cdot {k('z')}_s"
+    context = rf"c_t = \sqrt{{S}} \sum_s {v('A')}_{{ts}} {v('v')}_s"
+    return (
         Formula("encoder.keys", rf"{k('z')}_s = x_s {w}^{{\top}} + {b}", "what the encoder gives for a row"),
-        Formula("encoder.values", rf"{v('v')}_s = ({k('z')}_s + e_s) {half}", "the same with its token and place"),
+        Formula("encoder.values", rf"{v('v')}_s = ({k('z')}_s + e_s) {HALF_LATEX}", "the same with its token and place"),
         Formula("decoder.keys", rf"{k('z')}_s", "keys of the source, as this call reads them"),
         Formula("decoder.values", rf"{v('v')}_s", "values of the source, as this call reads them"),
-        Formula("*.cross.q", rf"{q('q')}_t = (v_t {p('W_Q')}^{{\top}} + {b} + e_t) {half}", "what a row looks for"),
+        Formula("*.cross.q", rf"{q('q')}_t = (v_t {p('W_Q')}^{{\top}} + {b} + e_t) {HALF_LATEX}", "what a row looks for"),
         Formula("*.cross.scores", scores, "how well a source row fits, without a scale"),
         Formula("*.cross.mask", mask, "which row may read which"),
         Formula("*.cross.weights", rf"{v('A')} = \operatorname{{softmax}}({scores} + M)", "share of each source row"),
         Formula("*.cross.context", context, "the source as this row reads it; S source rows"),
-        Formula("*.cross.output", rf"v_t \leftarrow (c_t {p('W_O')}^{{\top}} + {b} + v_t) {half}", "the unit with what was read"),
-        Formula("decoder.layer*.sum", rf"x_t \leftarrow (x_t + v_t) {half}", "the row with what the layer adds to it"),
-        Formula("decoder.leave", rf"x_t {w}^{{\top}} + {b}", "each row after the last layer"),
-        Formula("logits", rf"\ell_t = x_t {w}^{{\top}} + {b}", "one score for each word that may come next"),
+        Formula(
+            "*.cross.output", rf"v_t \leftarrow (c_t {p('W_O')}^{{\top}} + {b} + v_t) {HALF_LATEX}", "the unit with what was read"
+        ),
     )
 
 

@@ -204,16 +204,33 @@ class Mamba(nn.Module):
 
 
 def _formulas(config: Config) -> tuple[Formula, ...]:
-    x, step = v("x_t"), rf"{p('W')}_\Delta"
     selective = config.selection == "selective"
-    low = rf"\operatorname{{softplus}}({x} {p('W')}_{{low}}^{{\top}} {step}^{{\top}} + {p('b')})"
     return (
         Formula("token", rf"u_t = {p('E')}[id_t]", "the token’s learned vector"),
         Formula("layer*.norm", rf"\operatorname{{RMSNorm}}(u_t) \odot {p('g')}", "the row, scaled to one size"),
+        *_state_formulas(config.kernel, selective),
+        Formula("layer*.gate", r"\operatorname{silu}(z_t)", "how much of the read passes, made of the row alone"),
+        Formula(
+            "layer*.output", rf"o_t = (y_t \odot \operatorname{{silu}}(z_t)) {p('W')}^{{\top}}", "what the block adds to the row"
+        ),
+        Formula("layer*.residual", r"u_t + o_t", "the row with what the block adds"),
+        Formula("norm", rf"\operatorname{{RMSNorm}}(u_t) \odot {p('g')}", "the last row, scaled to one size"),
+        Formula("logits", rf"\ell_t = u_t {p('W')}^{{\top}}", "one score for each word that may come next"),
+        *(() if selective else (Formula("parameter.kernel.*", rf"K_l = {q('C')} e^{{l \Delta A}} \Delta {k('B')}", KERNEL),)),
+        Formula("parameter.*.A_log", rf"A = -e^{{{p('A')}}}", "how fast each number of the state fades"),
+        *(linear("parameter.*.choose.step", r"\Delta_t", "low_t", of="the step size before softplus") if selective else ()),
+    )
+
+
+def _state_formulas(kernel: int, selective: bool) -> tuple[Formula, ...]:
+    """How a row is written into the state and read from it."""
+    x = v("x_t")
+    low = rf"\operatorname{{softplus}}({x} {p('W')}_{{low}}^{{\top}} {p('W')}_\Delta^{{\top}} + {p('b')})"
+    return (
         Formula(
             "layer*.content",
-            rf"{x} = \operatorname{{silu}}(\textstyle\sum_{{j<{config.kernel}}} {p('W')}_j \odot a_{{t-j}} + {p('b')})",
-            f"what could be written: the newest {config.kernel} rows mixed, each channel for itself",
+            rf"{x} = \operatorname{{silu}}(\textstyle\sum_{{j<{kernel}}} {p('W')}_j \odot a_{{t-j}} + {p('b')})",
+            f"what could be written: the newest {kernel} rows mixed, each channel for itself",
         ),
         Formula(
             "layer*.step",
@@ -232,16 +249,6 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
             "layer*.state", rf"S_t = \bar A_t \odot S_{{t-1}} + \Delta_t\,{x}\,{k('B_t')}", "what is carried from row to row"
         ),
         Formula("layer*.read", rf"y_t = S_t\,{q('C_t')} + {p('D')} \odot {x}", "what this row takes out of the state"),
-        Formula("layer*.gate", r"\operatorname{silu}(z_t)", "how much of the read passes, made of the row alone"),
-        Formula(
-            "layer*.output", rf"o_t = (y_t \odot \operatorname{{silu}}(z_t)) {p('W')}^{{\top}}", "what the block adds to the row"
-        ),
-        Formula("layer*.residual", r"u_t + o_t", "the row with what the block adds"),
-        Formula("norm", rf"\operatorname{{RMSNorm}}(u_t) \odot {p('g')}", "the last row, scaled to one size"),
-        Formula("logits", rf"\ell_t = u_t {p('W')}^{{\top}}", "one score for each word that may come next"),
-        *(() if selective else (Formula("parameter.kernel.*", rf"K_l = {q('C')} e^{{l \Delta A}} \Delta {k('B')}", KERNEL),)),
-        Formula("parameter.*.A_log", rf"A = -e^{{{p('A')}}}", "how fast each number of the state fades"),
-        *(linear("parameter.*.choose.step", r"\Delta_t", "low_t", of="the step size before softplus") if selective else ()),
     )
 
 

@@ -218,6 +218,40 @@ def draw(weights: Tensor, chance: Tensor | None, place: Tensor | None = None) ->
 
 
 def _formulas(config: Config) -> tuple[Formula, ...]:
+    return (
+        *_picture_formulas(),
+        Formula("decoder.token", rf"y_t = {p('E')}[id_t]", "the word’s learned vector"),
+        *scores.formulas("decoder.cross", "additive", "h_{t-1}"),
+        Formula(
+            "decoder.cross.mask",
+            r"M_{ti} = 0 \text{ if word } t \text{ may read place } i \text{, else } -\infty",
+            "what may be read",
+        ),
+        *_read_formulas(config),
+        *cells.formulas("decoder.layer*", CellKind("lstm"), "t", "[y_t; z_t]"),
+        Formula(
+            "decoder.deep", rf"u_t = y_t + h_t {p('L_h')}^{{\top}} + z_t {p('L_z')}^{{\top}}", "word, state and picture together"
+        ),
+        Formula("logits", rf"\ell_t = u_t {p('L_o')}^{{\top}} + b", "one score for each word that may come next"),
+    )
+
+
+def _picture_formulas() -> tuple[Formula, ...]:
+    return (
+        Formula("encoder.pixels", r"0 \text{ paper}, 1 \text{ ink}", "the picture"),
+        Formula(
+            "encoder.annotations",
+            r"a = \operatorname{LayerNorm}(\operatorname{CNN}(\text{picture}))",
+            "what is kept of each place",
+        ),
+        Formula("encoder.mean", r"\bar a = \frac{1}{L} \sum_i a_i", "the picture as a whole"),
+        Formula("encoder.hidden", rf"h_0 = \tanh(\bar a {p('f_h')}^{{\top}} + b)", "where the LSTM begins"),
+        Formula("encoder.cell", rf"c_0 = \tanh(\bar a {p('f_c')}^{{\top}} + b)", "where the LSTM’s cell begins"),
+    )
+
+
+def _read_formulas(config: Config) -> tuple[Formula, ...]:
+    """Soft attention takes a mean of all places, hard attention one that it draws."""
     hard = config.attention == "hard"
     share, latex = ("s", r"s_t \sim \operatorname{Categorical}(A_t)") if hard else (v("A"), "")
     drawn = (
@@ -231,22 +265,6 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
         Formula("decoder.cross.gated", rf"z_t = {z}", "what enters the LSTM"),
     )
     return (
-        Formula("encoder.pixels", r"0 \text{ paper}, 1 \text{ ink}", "the picture"),
-        Formula(
-            "encoder.annotations",
-            r"a = \operatorname{LayerNorm}(\operatorname{CNN}(\text{picture}))",
-            "what is kept of each place",
-        ),
-        Formula("encoder.mean", r"\bar a = \frac{1}{L} \sum_i a_i", "the picture as a whole"),
-        Formula("encoder.hidden", rf"h_0 = \tanh(\bar a {p('f_h')}^{{\top}} + b)", "where the LSTM begins"),
-        Formula("encoder.cell", rf"c_0 = \tanh(\bar a {p('f_c')}^{{\top}} + b)", "where the LSTM’s cell begins"),
-        Formula("decoder.token", rf"y_t = {p('E')}[id_t]", "the word’s learned vector"),
-        *scores.formulas("decoder.cross", "additive", "h_{t-1}"),
-        Formula(
-            "decoder.cross.mask",
-            r"M_{ti} = 0 \text{ if word } t \text{ may read place } i \text{, else } -\infty",
-            "what may be read",
-        ),
         Formula("decoder.cross.weights", WEIGHTS, "chance of each place" if hard else "share of each place"),
         *drawn,
         Formula(
@@ -255,11 +273,6 @@ def _formulas(config: Config) -> tuple[Formula, ...]:
             "the place drawn" if hard else "the picture as this word reads it",
         ),
         *(gate if config.gate else ()),
-        *cells.formulas("decoder.layer*", CellKind("lstm"), "t", "[y_t; z_t]"),
-        Formula(
-            "decoder.deep", rf"u_t = y_t + h_t {p('L_h')}^{{\top}} + z_t {p('L_z')}^{{\top}}", "word, state and picture together"
-        ),
-        Formula("logits", rf"\ell_t = u_t {p('L_o')}^{{\top}} + b", "one score for each word that may come next"),
     )
 
 
