@@ -15,11 +15,12 @@ from pydantic import ValidationError
 
 from app.session import given, inputs, rows
 from app.session.commands import Join, Leave, Selector
+from app.session.conflicts import size_problems
 from app.session.events import Event, Notice, Refused
 from app.session.moving import Moving
 from app.session.problems import refused
 from app.session.reading import Call
-from app.session.scenario import MAX_REQUESTS, Request, Scenario, size_problems
+from app.session.scenario import MAX_REQUESTS, Request, Scenario
 from app.session.timeline import Moment, Place, Turn, Written
 from models.catalogue import architectures, read_config, tasks
 

@@ -20,6 +20,7 @@ from app.session.reading import Call
 from app.session.scenario import Scenario
 from app.session.shown import Gold, StageTime
 from app.session.standing import Standing, stand
+from app.session.taking_back import Earlier, Later
 from app.session.timeline import STAGES, Moment, Timeline
 from app.session.updating import HELD_OUT, VALIDATE_EVERY
 from models.tasks import words_of
@@ -45,20 +46,12 @@ class Told:
         self.widths: dict[str, int] = {}
         self.measured: dict[str, Check] = {}
         self.new = False  # whether the last move made a new moment
+        self.earlier: list[Earlier] = []  # what a change of the model left behind, for Undo
+        self.later: list[Later] = []  # changes of the model that Undo took back, for Redo
 
     @property
     def scenario(self) -> Scenario:
         return self.timeline.here.place.scenario
-
-    @property
-    def left(self) -> int:
-        """How many runs Undo leads back to, once no change of this one is left to take back."""
-        return 0
-
-    @property
-    def again(self) -> int:
-        """How many changes of the model were taken back and can be made again."""
-        return 0
 
     @property
     def ended(self) -> bool:
@@ -79,7 +72,7 @@ class Told:
         seen = describing.relations(scenario, self.heads)
         gold = tuple(None if g is None else Gold(g.target, g.alignment) for g in given.gold(scenario))
         dumped, device, task_told = scenario.model_dump(mode="json"), str(self.device), describing.task(scenario)
-        return Opened(dumped, self.loaded, count, seen, words, device, {}, gold, self.left, task_told, self.again)
+        return Opened(dumped, self.loaded, count, seen, words, device, {}, gold, len(self.earlier), task_told, len(self.later))
 
     def describe(self) -> tuple[Event, ...]:
         """For somebody who joins: all that is not a recorded value."""
