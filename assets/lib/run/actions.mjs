@@ -136,7 +136,7 @@ export class Actions {
     const stage = moved.stage || (phase === "train" ? moved.stages.findLast((/** @type {any} */ s) => s.ms !== null)?.name : "");
     if (look.op) return this.toggleStop({ kind: "op", phase, scope: look.op });
     if (stage) return this.toggleStop({ kind: "stage", phase, stage });
-    return this.toggleStop({ kind: "step", phase: phase === "prefill" && !moved.step ? "prefill" : phase, step: Math.max(1, moved.step) });
+    return this.toggleStop({ kind: "step", phase, step: Math.max(1, moved.step) });
   }
 
   /** Stops that were changed while the run plays hold at once. */

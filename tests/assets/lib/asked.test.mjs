@@ -4,6 +4,83 @@ import test from "node:test";
 import { Run } from "../../../assets/lib/run/run.mjs";
 import { Store } from "../../../assets/lib/run/store.mjs";
 
+/** The end of a run that sends, with a socket that a test answers: what was sent, what was refused, how often the address was to follow. */
+function sending(...replies) {
+  const store = new Store();
+  store.set({ opened: { scenario: { seed: 7, requests: [{}] }, relations: [] } });
+  const [sent, seen] = [[], { changed: 0 }];
+  const socket = { send: (command, how) => (sent.push([command.kind, how.again]), Promise.resolve(replies.shift() ?? { ok: true, errors: [] })) };
+  const underway = { begun: (name) => (seen.begun = name), ended: (name) => (seen.ended = name) };
+  return { run: Object.assign(Object.create(Run.prototype), { store, socket, underway, ahead: [], early: {}, changed: () => seen.changed++ }), store, sent, seen };
+}
+const no = (...fields) => ({ ok: false, errors: fields.map((field) => ({ field, message: field })) });
+
+test("a refusal is told, but for what a person cancelled and what who asked tells", async () => {
+  const { run, store } = sending(no("cancel"), no("measure"), no("measure"), no("seed"));
+  await run.send({ kind: "step" });
+  await run.send({ kind: "analyse", name: "cost" }, true);
+  assert.equal(store.world.refused, null);
+  await run.send({ kind: "analyse", name: "cost" });
+  assert.equal(store.world.refused[0].field, "measure");
+  await run.send({ kind: "step" }, true);
+  assert.equal(store.world.refused[0].field, "seed");
+});
+
+test("a command that is done takes the refusal away and moves the address; a measurement leaves both", async () => {
+  const { run, store, seen } = sending();
+  store.set({ refused: [{ field: "seed" }] });
+  await run.send({ kind: "analyse", name: "cost" });
+  assert.deepEqual([store.world.refused?.length, seen], [1, { changed: 0, begun: "cost", ended: "cost" }]);
+  await run.send({ kind: "step" });
+  assert.deepEqual([store.world.refused, seen], [null, { changed: 1, begun: "", ended: "" }]);
+});
+
+test("what only asks is not under way, and a watch is not sent again after a break", async () => {
+  const { run, sent, seen } = sending(no("watch"));
+  await run.send({ kind: "watch", selectors: [] });
+  await run.send({ kind: "fetch" });
+  assert.deepEqual([sent, seen], [[["watch", false], ["fetch", true]], { changed: 0 }]);
+});
+
+test("a change before there is a run waits until it is opened", async () => {
+  const { run, store, sent } = sending();
+  store.world.opened = null;
+  assert.equal((await run.send({ kind: "change", fields: { seed: 1 } })).ok, true);
+  await run.send({ kind: "change", fields: { task: "dates" } });
+  assert.deepEqual([sent, run.early], [[], { seed: 1, task: "dates" }]);
+});
+
+test("another architecture begins with its own look; one that joins takes the look that others left", () => {
+  const { run, store } = sending();
+  const opened = (architecture, view = {}) => ({ scenario: { architecture, requests: [{}] }, relations: [{ name: "self", layers: 1, heads: 2 }, { name: "cross", layers: 3, heads: 4 }], view });
+  const at = () => [store.world.look.relation, store.world.look.head];
+  run.opened(opened("gpt", { relation: "self", head: 1 }));
+  assert.deepEqual(at(), ["cross", 0]);
+  run.joining = true;
+  run.opened(opened("gpt", { relation: "self", head: 1 }));
+  assert.deepEqual(at(), ["self", 1]);
+  run.joining = false;
+  run.opened(opened("gpt"));
+  assert.deepEqual(at(), ["self", 1], "the same once more");
+  run.opened(opened("mamba"));
+  assert.deepEqual(at(), ["cross", 0]);
+});
+
+test("a writer's own look stands; a reader follows, and who joins follows once", () => {
+  const { run, store } = sending();
+  run.viewed({ head: 3 });
+  assert.equal(store.world.look.head, 0);
+  store.world.opened = null;
+  Object.assign(run, { joining: true });
+  run.viewed({ head: 3 });
+  assert.deepEqual([store.world.look.head, run.joining], [3, false]);
+  run.viewed({ head: 4 });
+  assert.equal(store.world.look.head, 3);
+  store.world.role = "reader";
+  run.viewed({ head: 4 });
+  assert.equal(store.world.look.head, 4);
+});
+
 test("changes that were sent stand in the world until each is answered", async () => {
   const store = new Store();
   store.set({ opened: { scenario: { seed: 7, masks: [] } } });

@@ -22,8 +22,15 @@ for (const [what, fragment] of [
   ["not JSON", pack("hello")],
   ["without a scenario", pack("{}")],
   ["not an object", pack("[1]")],
+  ["nothing", pack("null")],
+  ["not UTF-8", "#s=" + deflateSync(Buffer.concat([Buffer.from('{"scenario":{"x":"'), Buffer.from([0xff]), Buffer.from('"}}')])).toString("base64url")],
   ["two megabytes once unpacked", pack(JSON.stringify({ scenario: "x".repeat(2 << 20) }))],
 ])
   test(`a link that is ${what} is refused in words`, async () => {
     await assert.rejects(unpack(fragment), /^Error: This link cannot be read.* start from an example\.$/);
   });
+
+test("a link of a newer version is refused with both versions; one that names none is read", async () => {
+  for (const content of [{ v: 2, scenario: {} }, { v: 1, scenario: { version: 2 } }]) await assert.rejects(unpack(pack(JSON.stringify(content))), /it has version 2, this page reads version 1/);
+  for (const content of [{ scenario: {} }, { v: 1, scenario: { version: 1 } }]) assert.deepEqual(await unpack(pack(JSON.stringify(content))), content);
+});

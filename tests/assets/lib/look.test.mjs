@@ -12,6 +12,20 @@ test("only what is a look is taken from outside; the theme stays one's own", () 
   for (const nothing of [null, 7, "x", [], undefined]) assert.deepEqual(taken(nothing), {});
 });
 
+test("a value that is too long, or none of those that there are, is left out", () => {
+  const long = "x".repeat(201);
+  assert.deepEqual(taken({ relation: long, path: long, op: long, states: "u", side: "both", merge: -1 }), {});
+  const whole = { relation: "x".repeat(64), path: "x".repeat(200), op: "x".repeat(200), states: "s", side: "gradient", merge: 0 };
+  assert.deepEqual(taken(whole), whole);
+});
+
+test("a layout names axes of its slots and places of the others", () => {
+  const taking = (layout) => taken({ layout }).layout;
+  for (const good of [{}, { rows: "t", columns: "s" }, { index: { b: 0 } }]) assert.equal(taking(good), good);
+  const many = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`a${i}`, 0]));
+  for (const bad of [null, 3, { rows: 3 }, { depth: "t" }, { rows: "x".repeat(17) }, { index: null }, { index: { b: -1 } }, { index: many }]) assert.equal(taking(bad), undefined);
+});
+
 test("what is shared can be taken back whole", () => {
   const look = { ...firstLook(), relation: "cross", layer: 2, lock: { row: 0, key: 1 } };
   assert.deepEqual({ ...taken(shared(look)), theme: "auto" }, look);
@@ -35,6 +49,12 @@ test("in training one looks at any sequence of the batch", () => {
 test("another architecture's relation lets go of the lock and the tensor", () => {
   const look = fitting({ ...firstLook(), relation: "gone", lock: { row: 3, key: 3 }, path: "x", scale: "log" }, opened);
   assert.deepEqual([look.relation, look.lock, look.path, look.scale], ["cross", null, null, "log"]);
+});
+
+test("where there are no reads, whose states are looked at is kept; a relation that is gone is not", () => {
+  const bare = { scenario: { requests: [{}] }, relations: [] };
+  const at = (relation) => (({ relation, layer, pane }) => [relation, layer, pane])(fitting({ ...firstLook(), relation, layer: 2, pane: "time" }, bare));
+  assert.deepEqual([at("s"), at("t"), at("cross")], [["s", 2, "time"], ["t", 2, "time"], ["", 0, "time"]]);
 });
 
 test("an architecture without reads has a look too", () => {
