@@ -1,9 +1,10 @@
 // @ts-check
 /** The cells of a heat map: one by one with their form, or from afar as one picture. */
 
-import { cross, css, dashed, dots, font, hatch, hatched, luminance, offscreen, place, rgb, roundRect, toCss } from "./pen.mjs";
+import { css, luminance, place, rgb, toCss } from "./colours.mjs";
+import { cross, dashed, dots, font, hatch, hatched, offscreen, roundRect } from "./pen.mjs";
 
-/** @typedef {import("./pen.mjs").Rgb} Rgb @typedef {import("./heatmap.mjs").Geometry} Geometry @typedef {import("./heatmap.mjs").MapOptions} MapOptions */
+/** @typedef {import("./colours.mjs").Rgb} Rgb @typedef {import("./heatmap.mjs").Geometry} Geometry @typedef {import("./heatmap.mjs").MapOptions} MapOptions */
 
 /** A number as a cell prints it: ".85", "1.0", "−.07". Pure.
  * @param {number} value */

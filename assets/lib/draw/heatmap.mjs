@@ -2,9 +2,10 @@
 /** Numbers as colours: a map of cells with their states, a vector, and the scales of both. */
 
 import { AFAR, cell, fromAfar, pixels, same } from "./cells.mjs";
-import { clip, css, fit, font, label, place, ramp, roundRect, toCss } from "./pen.mjs";
+import { css, place, ramp, toCss } from "./colours.mjs";
+import { clip, fit, font, label, roundRect } from "./pen.mjs";
 
-/** @typedef {import("./pen.mjs").Rgb} Rgb */
+/** @typedef {import("./colours.mjs").Rgb} Rgb */
 /** @typedef {"ok" | "unused" | "model" | "off" | "user" | "later" | "padded"} CellState ok: a number; unused: a number of a padded row,
  * computed and thrown away; masked by the program because it comes later (model) or lies outside the pattern (off), or by the user; not computed
  * yet; padded */

@@ -1,7 +1,7 @@
 // @ts-check
 /** What a recording knows at a moment, and what of it a selector takes: what app/session/trace.py does for a run that is computed. */
 
-import { Block } from "../run/store.mjs";
+import { Block } from "../run/block.mjs";
 
 /** @typedef {import("../run/wire.mjs").Frame} Frame @typedef {import("../types").Selector} Selector */
 /** @typedef {{at: number, begun: number, start: number[], tensor: any}} Part what came of a track at a moment, after so many keyframes */

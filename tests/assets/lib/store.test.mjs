@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Block, Store } from "../../../assets/lib/run/store.mjs";
+import { Block } from "../../../assets/lib/run/block.mjs";
+import { Store } from "../../../assets/lib/run/store.mjs";
 import { decode } from "../../../assets/lib/run/wire.mjs";
 import { frame, values } from "./frames.mjs";
 

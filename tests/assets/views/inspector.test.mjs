@@ -7,7 +7,7 @@ import { mixtureError, product, vectorAt } from "../../../assets/lib/inspect/ari
 import * as about from "../../../assets/lib/inspect/inspected.mjs";
 import { lines, search, waysTo } from "../../../assets/lib/inspect/taptree.mjs";
 import { arranged, layout, MOST, panelCount, picture, placed, selector, summary } from "../../../assets/lib/inspect/tensor.mjs";
-import { Block } from "../../../assets/lib/run/store.mjs";
+import { Block } from "../../../assets/lib/run/block.mjs";
 import checks, { destination, details, measured, summary as checksSummary } from "../../../assets/views/checks.mjs";
 import inspector, { contract, locked } from "../../../assets/views/inspector.mjs";
 import read from "../../../assets/views/inspector_read.mjs";
