@@ -12,7 +12,8 @@ ROUNDS = 5
 # The map as the page draws it, with a world made here, in a section over the page; beside it a bare canvas of the same size.
 PAGE = """async (size) => {
   const { default: view } = await import("/assets/views/map.mjs");
-  const { Block, firstLook } = await import("/assets/lib/run/store.mjs");
+  const { Block } = await import("/assets/lib/run/block.mjs");
+  const { firstLook } = await import("/assets/lib/run/store.mjs");
   const place = "position:fixed;inset:0 auto auto 0;background:var(--surface);z-index:99;";
   const section = Object.assign(document.createElement("section"), { id: "view-map-bench", className: "view view-map" });
   section.style.cssText = `${place}width:1100px;height:760px`;
