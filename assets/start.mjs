@@ -77,7 +77,7 @@ const set = {
   [data.ids.PHASE]: (value) => actions.phase(value),
   [data.ids.PRESET]: (value) => actions.preset(value),
 };
-const controls = new Controls((id, value, mark) => told.chose(id, value, mark) && set[id](value));
+const controls = new Controls((id, value, mark) => told.chose(id, value, mark) && set[id](value), (example) => actions.opens(example));
 const told = new Told({ set: (id, props) => controls.set(id, props) });
 told.listen(window);
 /** What the bindings of app/ui/bindings.py call, by the id of the control. */

@@ -173,7 +173,7 @@ def _hidden_weigh_nothing(calls: Sequence[Call]) -> Check:
             hidden += (mask.numel() - open_) * (weights.numel() // mask.numel())
             wrong, place = wrong + bad, _cell(call, path, seen.abs()) if bad else place
     if not hidden:
-        return Check("hidden_zero", "hidden cells weigh 0", "does_not_apply", "", "exact", "none in the rows of this step")
+        return Check("hidden_zero", "hidden cells weigh 0", "does_not_apply", "", "exact", "none in this step")
     status: Status = "fail" if wrong else "pass"
     return Check("hidden_zero", "hidden cells weigh 0", status, f"{hidden - wrong} of {hidden}", "exact", "", place)
 

@@ -11,7 +11,7 @@ import * as read from "../lib/reads.mjs";
 import { cutShown } from "../lib/setup/cut.mjs";
 import { offerName, place, state } from "../lib/told/states.mjs";
 import { alone, gateSelectors, loops } from "../lib/states/tapes.mjs";
-import { age, brief, bytes, figure, number, probability, shown } from "../lib/words.mjs";
+import { age, brief, bytes, figure, number, probability, requestName, shown } from "../lib/words.mjs";
 import { destination, measured } from "./checks.mjs";
 import { lasting } from "../lib/storage.mjs";
 
@@ -80,11 +80,11 @@ function clipping(world) {
 /** Why not every row of the shown sequence counts in the loss.
  * @param {World} world */
 function uncounted(world) {
-  const rows = read.trainRows(world).filter((row) => !row.counts);
-  const out = rows.length, source = world.moved?.stage === "batch" ? sourceOf(world) : "";
+  const own = read.trainRows(world), rows = own.filter((row) => !row.counts);
+  const out = rows.length, name = requestName(read.request(world)), source = world.moved?.stage === "batch" ? sourceOf(world) : "";
   if (source) return `${source}.`;
-  if (rows.some((row) => row.label !== "<pad>")) return counted(out, "{0} row does not count: it is given, or has no label.", "{0} rows do not count: they are given, or have no label.");
-  if (out) return counted(out, "{0} row does not count: its label is <pad>, there is nothing to predict.", "{0} rows do not count: their label is <pad>, there is nothing to predict.");
+  if (rows.some((row) => row.label !== "<pad>")) return msg`${name}: ${out} of ${own.length} rows do not count: given, or without a label.`;
+  if (out) return msg`${name}: ${out} of ${own.length} rows do not count: their label is <pad>, nothing to predict.`;
   const all = read.phase(world) === "train" ? (world.moved?.train?.rows ?? []) : [];
   const elsewhere = all.flat().filter((/** @type {any} */ row) => !row.counts && row.label === "<pad>").length;
   return elsewhere ? counted(elsewhere, "In the other sequences {0} row does not count: its label is <pad>.", "In the other sequences {0} rows do not count: their label is <pad>.") : "";

@@ -150,7 +150,7 @@ def test_a_table_opens_from_the_keys_and_gives_the_focus_back(window: Window) ->
     button = window.page.get_by_role("button", name="Take away: Next token")
     button.focus()
     window.page.keyboard.press("Enter")
-    window.page.get_by_role("menuitem", name="Table…").click()
+    window.page.get_by_role("menuitem", name="Show the table").click()
     table = window.page.locator("dialog.take-table table")
     columns, first = ([cell.inner_text() for cell in table.locator(cells).all()] for cells in ("th", "tbody tr:first-child td"))
     found = dict(zip(columns, first, strict=True))

@@ -6,6 +6,7 @@
  * goes when the other shows the same, and not while a person is in it. */
 
 import { h, list, text } from "../dom.mjs";
+import { msg } from "../language.mjs";
 import { remembered, scheme } from "./theme.mjs";
 
 /** @typedef {Record<string, any>} Props */
@@ -16,9 +17,11 @@ const placeOf = (id) => document.querySelector(`[data-place="${id}"]`);
 const frame = () => new Promise(requestAnimationFrame);
 
 export class Controls {
-  /** @param {(id: string, value: any, told: string | undefined) => void} chosen a person made a control say this value */
-  constructor(chosen) {
+  /** @param {(id: string, value: any, told: string | undefined) => void} chosen a person made a control say this value
+   * @param {(example: string) => string} opens the architecture that an example changes to, "" for none */
+  constructor(chosen, opens) {
     this.chosen = chosen;
+    this.opens = opens;
     /** What each control shows. @type {Map<string, Props>} */
     this.shown = new Map();
     /** Those that Dash has made. @type {Set<string>} */
@@ -60,7 +63,7 @@ export class Controls {
     if (this.bringing || !parts) return;
     this.bringing = true;
     page.lookback_components = { Place: (/** @type {any} */ props) => this.place(props) };
-    page.dashMantineFunctions = { example };
+    page.dashMantineFunctions = { example: (/** @type {any} */ { option }) => example(option, this.opens(option.value)) };
     for (const { src, text: content } of parts.content.querySelectorAll("script")) if (!(await run(src, content))) return;
   }
 
@@ -106,8 +109,10 @@ function draw(element, { data, value }) {
   }
 }
 
-/** How Mantine draws an example in the scenario picker (app/ui/controls.py): its name, and what to look at. @param {{option: any}} o */
-function example({ option }) {
+/** How Mantine draws an example in the scenario picker (app/ui/controls.py): its name, and what to look at.
+ * @param {any} option @param {string} opens the architecture that comes with it, where it is another */
+function example(option, opens) {
   const { createElement } = page.React;
-  return createElement("span", { className: "example" }, createElement("b", null, option.name), createElement("span", { className: "note" }, option.note));
+  const name = createElement("b", null, option.name, opens && createElement("small", null, msg`opens ${opens}`));
+  return createElement("span", { className: "example" }, name, createElement("span", { className: "note" }, option.note));
 }

@@ -71,17 +71,22 @@ export function unknownWord(g, geo, i, y) {
   g.setLineDash([]);
 }
 
-/** Whose rows a strip holds.
- * @param {string} owner */
-const stripName = (owner) => (owner === "s" ? msg`Source rows` : owner === "r" ? msg`Hops` : msg`Target rows`);
+/** Whose rows a strip holds; where the same rows stand in both, as what.
+ * @param {any} info @param {"key" | "query"} side */
+function stripName(info, side) {
+  if (info[side] === "r") return msg`Hops`;
+  if (info.key !== info.query) return info[side] === "s" ? msg`Source rows` : msg`Target rows`;
+  if (info.key === "s") return side === "key" ? msg`Source as keys` : msg`Source as queries`;
+  return side === "key" ? msg`Target as keys` : msg`Target as queries`;
+}
 
 /** Names of the two strips and what their rows do.
  * @param {CanvasRenderingContext2D} g @param {Layout} geo @param {any} info */
 export function gutter(g, geo, info) {
   const [up, down] = [geo.top + geo.chip / 2, geo.bottom + geo.chip / 2];
-  strip(g, stripName(info.key), [["K", "k"], ["V", "v"]], geo.long ? msg`in view` : msg`are read`, geo.long ? up - 4 : up); // below a map of all rows there is less room
-  if (info.query === "r") strip(g, stripName("r"), [], msg`weigh all rows`, down);
-  else strip(g, stripName(info.query), [["Q", "q"]], msg`do the reading`, down);
+  strip(g, stripName(info, "key"), [["K", "k"], ["V", "v"]], geo.long ? msg`in view` : msg`are read`, geo.long ? up - 4 : up); // below a map of all rows there is less room
+  if (info.query === "r") strip(g, stripName(info, "query"), [], msg`weigh all rows`, down);
+  else strip(g, stripName(info, "query"), [["Q", "q"]], msg`do the reading`, down);
 }
 
 /** @param {CanvasRenderingContext2D} g @param {string} name @param {string[][]} tags @param {string} what @param {number} y */

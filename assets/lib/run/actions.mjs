@@ -224,6 +224,13 @@ export class Actions {
     return all.reduce((/** @type {any} */ best, /** @type {any} */ a) => (fit(a) > fit(best) ? a : best));
   }
 
+  /** The name of the architecture that an example, "task/number", changes to; "" where the one that is set has its task.
+   * @param {string} name */
+  opens(name) {
+    const task = this.task(name.split("/")[0]);
+    return !task || !this.scenario || task.id === this.scenario.task || this.opening(task) === this.architecture() ? "" : this.opening(task).name;
+  }
+
   /** A task's example, "task/number": with another architecture if this one does not have the task.
    * @param {string | null} name */
   preset(name) {

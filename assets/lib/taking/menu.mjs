@@ -71,7 +71,7 @@ function openItems(menu, button, { title, picture, show, table, failed }) {
   menu.replaceChildren(
     item(msg`Picture`, "PNG", () => picture("png")),
     item(msg`Picture`, "SVG", () => picture("svg")),
-    ...(show ? [item(msg`Table…`, "", show), item(msg`Table`, "CSV", table)] : []),
+    ...(show ? [item(msg`Show the table`, "", show), item(msg`Table`, "CSV", table)] : []),
   );
   set(menu, "aria-label", title);
   set(button, "aria-expanded", "true");

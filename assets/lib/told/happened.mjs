@@ -102,7 +102,12 @@ function readPart(world, weight) {
   const own = at.info.key === at.info.query;
   const bare = (/** @type {string} */ name, /** @type {number} */ i) => name === String(i); // rows of features have no other name
   const placed = at.info.key === "s" && isLookedAt(world); // its rows are places of a picture
-  const word = (/** @type {number} */ key) => [placed ? part(msg`place ${keys[key].token}`, "k") : bare(keys[key].token, key) ? part(msg`row ${key}`, "k") : token(keys[key].token, "k"), ...(own && key === row ? [part(msg`, itself`)] : [])];
+  const name = (/** @type {number} */ key) => {
+    if (placed || bare(keys[key].token, key)) return [part(placed ? msg`place ${keys[key].token}` : msg`row ${key}`, "k")];
+    const twice = keys.some((k, i) => i !== key && k.token === keys[key].token && read.known(k)); // its number says which of them
+    return twice && !(own && key === row) ? told(parts`row ${String(key)} ${token(keys[key].token, "k")}`) : [token(keys[key].token, "k")];
+  };
+  const word = (/** @type {number} */ key) => [...name(key), ...(own && key === row ? [part(msg`, itself`)] : [])];
   const owner = at.info.query === "s" ? msg`source row ${row}` : msg`target row ${row}`;
   const who = at.info.query === "r" ? [token(asker.token, "q")] : told(bare(asker.token, row) ? parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner}` : parts`Layer ${String(at.layer + 1)} head ${String(at.head + 1)}: ${owner} ${token(asker.token, "q")}`);
   if (locked !== null) return lockedPart(who, all[locked], word, all[locked]?.state === "model" ? hiddenBy(world, weight, row, locked) : []);

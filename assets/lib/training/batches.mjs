@@ -69,10 +69,10 @@ function ownRead(world) {
 /** The sum under the batch: "10.92 / 14 rows = 0.780".
  * @param {any} train a TrainView */
 export function lossSum(train) {
-  const rows = (train?.rows ?? []).flat().filter((/** @type {any} */ r) => r.counts);
+  const all = (train?.rows ?? []).flat(), rows = all.filter((/** @type {any} */ r) => r.counts);
   if (!rows.length) return "";
   const count = counted(rows.length, "{0} row", "{0} rows");
-  if (train.loss === null) return counted(rows.length, "{0} row counts", "{0} rows count");
+  if (train.loss === null) return msg`${rows.length} of ${all.length} rows count`;
   const added = (train.penalties ?? []).reduce((/** @type {number} */ sum, /** @type {any} */ [, value]) => sum + number(value), 0);
   const mean = number(train.loss) - added;
   const more = (train.penalties ?? []).map((/** @type {any} */ [name, value]) => `; + ${name} ${small(number(value))} = ${small(number(train.loss))}`).join("");

@@ -124,8 +124,9 @@ test("an example of this task changes the requests; one of another task brings i
 test("an example of another task opens with a trained architecture of the same family, before the first that fits", () => {
   const { actions } = acting();
   const shipped = { tasks: ["lm"], checkpoints: [{ task: "lm" }] };
-  actions.catalogue = { ...catalogue, architectures: [{ id: "bare", tasks: ["lm"], family: "A", checkpoints: [] }, { id: "far", family: "B", ...shipped }, { id: "near", family: "A", ...shipped }, { ...catalogue.architectures[1], family: "A" }] };
+  actions.catalogue = { ...catalogue, architectures: [{ id: "bare", tasks: ["lm"], family: "A", checkpoints: [] }, { id: "far", family: "B", ...shipped }, { id: "near", family: "A", name: "Near", ...shipped }, { ...catalogue.architectures[1], family: "A" }] };
   assert.deepEqual(["lm", "mt"].map((id) => actions.opening(actions.task(id)).id), ["near", "ed"]);
+  assert.deepEqual(["lm/0", "mt/0", "none/0"].map((name) => actions.opens(name)), ["Near", "", ""]);
 });
 
 test("to train, the mask is no longer edited: its map would cover the loss", () => {

@@ -58,10 +58,10 @@ test("prefill of several requests: each is decided by its last valid row", () =>
 });
 
 test("a long read that is spread is called spread, with the rows that make most of it", () => {
-  assert.match(heard("long", 1), /target row 120 \. spreads over 22 rows, most from sleeps: 11%; <eos> leads/);
+  assert.match(heard("long", 1), /target row 120 \. spreads over 22 rows, most from row 88 sleeps: 11%; <eos> leads/);
 });
 
-const without = (rows) => `${rows.filter((r) => !r.counts).length} rows do not count: their label is <pad>, there is nothing to predict.`;
+const without = (rows) => `A: ${rows.filter((r) => !r.counts).length} of ${rows.length} rows do not count: their label is <pad>, nothing to predict.`;
 
 test("training: the batch, the pass, the hardest row, the gradient, the clipping, the next batch", () => {
   const [{ train }, later] = [recorded("training", 5).moved, recorded("training", 7).moved.train.rows.flat()];
