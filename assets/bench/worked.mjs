@@ -7,7 +7,7 @@ import { figure, percent } from "../lib/words.mjs";
 import { drawWords } from "./drawings.mjs";
 
 /** @typedef {import("./read.mjs").Bench} Bench @typedef {import("./drawings.mjs").Words} Words */
-/** @typedef {{what: string, printed: any, ours: any, difference: number, agrees: boolean}} Line @typedef {{name: string, source: string, lines: Line[], agrees: boolean, picture?: Words}} Entry */
+/** @typedef {{what: string, printed: any, ours: any, difference: number, agrees: boolean}} Line @typedef {{name: string, lines: Line[], agrees: boolean, picture?: Words}} Entry */
 
 /** Which example of the bench an entry is. @type {Record<string, string>} */
 const READS = { dot_read: "dot_read", qkv_read: "qkv_read", weighted_read_supplied_weights: "weighted_read_0" };
@@ -59,7 +59,7 @@ function drawing({ top, bottom, links, row }) {
 
 /** @param {Entry} entry @param {(() => void) | null} opens @param {((line: Line) => () => void) | null} each opens one line */
 function section(entry, opens, each) {
-  const head = h("div", { class: "hh", title: entry.source }, h("h3", { class: "h3 mono" }, `${entry.agrees ? "✓" : "×"} ${entry.name.replaceAll("_", " ")}`), opens ? h("button", { class: "link small", type: "button", onclick: opens }, msg`Open on the bench`) : null);
+  const head = h("div", { class: "hh" }, h("h3", { class: "h3 mono" }, `${entry.agrees ? "✓" : "×"} ${entry.name.replaceAll("_", " ")}`), opens ? h("button", { class: "link small", type: "button", onclick: opens }, msg`Open on the bench`) : null);
   const cells = (/** @type {any[]} */ l, tag = "td") => l.map((x) => h(tag, { title: typeof x === "object" ? null : String(x) }, x));
   const what = (/** @type {Line} */ l) => (each ? h("button", { class: "link small", type: "button", title: msg`Open on the bench`, onclick: each(l) }, named(l.what)) : named(l.what));
   const rows = entry.lines.map((l) => h("tr", null, ...cells([what(l), written(l.printed), written(l.ours), `${figure(l.difference, 1)}${l.agrees ? "" : " ×"}`])));
