@@ -133,7 +133,7 @@ class Window:
 
     def shared(self) -> None:
         """Until the server knows the look, and the address holds the run as it is."""
-        self.until("!lookback.run.lookTimer && !lookback.run.shareTimer && lookback.run.socket.waiting.size === 0")
+        self.until("!lookback.run.lookTimer && !lookback.run.bar.timer && lookback.run.socket.waiting.size === 0")
 
     def tokens(self, request: int = 0) -> list[str]:
         """The target rows that are known."""

@@ -1,22 +1,18 @@
 // @ts-check
-/** One page's run: its session, its connection, its link in the address, and every command that leaves this page. */
+/** One page's run: its session, its connection, and every command that leaves this page. */
 
 import { claim } from "./claim.mjs";
 import { commands } from "./commands.mjs";
 import { early, keep } from "./early.mjs";
 import { heard } from "./heard.mjs";
 import { msg, named } from "../language.mjs";
-import { isLink, unpack } from "./link.mjs";
+import { AddressBar } from "./addressbar.mjs";
 import { fitting, shared, taken } from "./look.mjs";
 import { Socket } from "./socket.mjs";
-import { passing } from "../storage.mjs";
 import { Underway } from "./underway.mjs";
 
 /** @typedef {import("./socket.mjs").Reply} Reply @typedef {import("./store.mjs").Store} Store @typedef {import("../types").Look} Look */
 
-const SESSION = "lookback-session";
-const LINK = "lookback-link";
-const SHARE_AFTER = 500;
 const LOOK_AFTER = 200;
 /** Commands that ask or mirror: they change nothing that a link holds, and a refusal of theirs is no news. */
 const ASKING = new Set(["watch", "fetch", "look", "share"]);
@@ -43,8 +39,7 @@ export class Run {
     this.early = {};
     /** What waits a moment, so that many changes are told once. @type {any} */
     this.lookTimer = 0;
-    /** @type {any} */
-    this.shareTimer = 0;
+    this.bar = new AddressBar(this);
     /** The server tells what the page looked at; after that the page tells the server. */
     this.joining = false;
     /** The run as it was shared last, as a link and as a file. */
@@ -63,19 +58,12 @@ export class Run {
 
   /** Join the session that this tab had, or begin one. */
   async begin() {
-    this.session = this.guest || (await claim(this.ownSession()));
+    this.session = this.guest || (await claim(this.bar.session()));
     addEventListener("online", () => this.socket.connect());
     addEventListener("offline", () => this.socket.probe(2000));
-    addEventListener("popstate", () => this.travelled());
+    addEventListener("popstate", () => this.bar.travelled());
     this.socket.connect();
     this.asked?.deliver();
-  }
-
-  /** The run of this entry of the tab's history; a link that is new to the tab begins another run and leaves that one as it is.
-   * @returns {string} */
-  ownSession() {
-    const other = isLink(location.hash) && location.hash !== passing.getItem(LINK);
-    return history.state?.session ?? (other ? "" : passing.getItem(SESSION)) ?? "";
   }
 
   address() {
@@ -99,8 +87,7 @@ export class Run {
       return false;
     }
     [this.session, this.store.seq] = ["", 0];
-    passing.removeItem(SESSION);
-    history.replaceState(null, "");
+    this.bar.forget();
     return true;
   }
 
@@ -118,22 +105,22 @@ export class Run {
     if (frame.kind === "welcome") this.welcome(frame);
     else if (frame.kind === "opened") this.opened(frame.event);
     else if (frame.kind === "viewed") this.viewed(frame.event.view);
-    else if (frame.kind === "shared") this.linked((this.shared = frame.event).link);
+    else if (frame.kind === "shared") this.bar.linked((this.shared = frame.event).link);
     else if (frame.kind === "reply") this.store.settle();
-    else if (frame.kind === "playing" && !frame.event.playing) this.changed();
+    else if (frame.kind === "playing" && !frame.event.playing) this.bar.changed();
   }
 
   /** @param {import("./wire.mjs").Frame} frame */
   welcome(frame) {
     const known = this.session === frame.session;
     this.session = frame.session;
-    if (!this.guest) this.remember();
+    if (!this.guest) this.bar.remember();
     if (!known) claim(this.session);
     this.joining = frame.event.opened && !frame.event.resumed;
     this.onWelcome(this.asked?.selectors ?? []);
     this.asked = null;
     if (!frame.event.opened && frame.event.role === "writer") this.openFirst();
-    else if (frame.event.opened) this.changed(); // so that the address says where the run stands
+    else if (frame.event.opened) this.bar.changed(); // so that the address says where the run stands
   }
 
   /** @param {any} event */
@@ -158,7 +145,7 @@ export class Run {
 
   /** What the address holds, else the first scenario; the page is alive either way. */
   async openFirst() {
-    if (isLink(location.hash) && (await this.followLink())) return;
+    if (await this.bar.follow()) return;
     const { refused } = this.store.world;
     const reply = await this.commands.open(this.first);
     if (reply.ok && refused) this.store.set({ refused });
@@ -169,66 +156,6 @@ export class Run {
   painted(selectors) {
     if (this.fresh) keep(selectors, this.first);
     this.fresh = false;
-  }
-
-  /** Open the run of the address. @returns {Promise<boolean>} */
-  async followLink() {
-    if (!isLink(location.hash)) return false;
-    const fragment = location.hash;
-    try {
-      const content = await unpack(fragment);
-      const reply = await this.commands.open(content.scenario, content.log ?? []);
-      if (!reply.ok) return this.unfollow();
-      passing.setItem(LINK, fragment);
-      this.look(taken(content.view));
-      return true;
-    } catch (error) {
-      this.unreadable(/** @type {any} */ (error));
-      return this.unfollow();
-    }
-  }
-
-  /** @param {Error} error of a link */
-  unreadable({ message }) {
-    this.refuse([{ field: "link", given: "", allowed: msg`a link made by Lookback`, message }]);
-  }
-
-  /** The address again says what is shown. @returns {false} */
-  unfollow() {
-    history.replaceState({ session: this.session }, "", passing.getItem(LINK) || location.pathname + location.search);
-    return false;
-  }
-
-  /** This tab and this entry of its history belong to this run. */
-  remember() {
-    passing.setItem(SESSION, this.session);
-    history.replaceState({ ...history.state, session: this.session }, "");
-  }
-
-  /** The person went to another entry of the tab's history, or opened another link in it. Each run keeps its session, so that going back
-   * finds it with all its lines; a link is looked at before the page leaves for it. */
-  async travelled() {
-    if (this.guest) return;
-    const session = history.state?.session;
-    if (session === this.session) return;
-    if (session) return this.leaveFor(session);
-    if (!isLink(location.hash)) return void this.unfollow();
-    try {
-      await unpack(location.hash);
-      return this.leaveFor("");
-    } catch (error) {
-      this.unreadable(/** @type {any} */ (error));
-    }
-    this.unfollow();
-  }
-
-  /** Load the page for another run: an earlier one of this tab, or ("") a new one for the link in the address.
-   * @param {string} session */
-  leaveFor(session) {
-    if (session) passing.setItem(SESSION, session);
-    else passing.removeItem(SESSION);
-    passing.setItem(LINK, session ? location.hash : "");
-    location.reload();
   }
 
   /** Every command of the page goes through here.
@@ -253,7 +180,7 @@ export class Run {
     if (reply.ok) {
       if (analysis) return reply;
       if (this.store.world.refused) this.store.set({ refused: null });
-      this.changed();
+      this.bar.changed();
     } else if (reply.errors.some((e) => e.field !== "cancel" && !(there && e.field === "measure"))) this.refuse(reply.errors);
     return reply;
   }
@@ -294,25 +221,7 @@ export class Run {
     this.lookTimer = setTimeout(() => {
       this.lookTimer = 0;
       if (this.store.world.connection === "open") this.commands.look(shared(this.store.world.look));
-      this.changed();
+      this.bar.changed();
     }, LOOK_AFTER);
-  }
-
-  /** What is shown changed and settled: soon the address says so too. */
-  changed() {
-    if (this.guest) return;
-    clearTimeout(this.shareTimer);
-    this.shareTimer = setTimeout(() => {
-      this.shareTimer = 0;
-      const { world } = this.store;
-      if (world.connection === "open" && world.opened && !world.playing.playing) this.commands.share(shared(world.look));
-    }, SHARE_AFTER);
-  }
-
-  /** @param {string} link empty when the run is too long for one */
-  linked(link) {
-    if (this.guest || history.state?.session !== this.session) return; // or the person has gone to another run's entry
-    if (link !== location.hash) history.replaceState({ session: this.session }, "", link || location.pathname + location.search);
-    passing.setItem(LINK, link);
   }
 }

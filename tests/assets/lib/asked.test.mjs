@@ -11,7 +11,7 @@ function sending(...replies) {
   const [sent, seen] = [[], { changed: 0 }];
   const socket = { send: (command, how) => (sent.push([command.kind, how.again]), Promise.resolve(replies.shift() ?? { ok: true, errors: [] })) };
   const underway = { begun: (name) => (seen.begun = name), ended: (name) => (seen.ended = name) };
-  return { run: Object.assign(Object.create(Run.prototype), { store, socket, underway, ahead: [], early: {}, changed: () => seen.changed++ }), store, sent, seen };
+  return { run: Object.assign(Object.create(Run.prototype), { store, socket, underway, ahead: [], early: {}, bar: { changed: () => seen.changed++ } }), store, sent, seen };
 }
 const no = (...fields) => ({ ok: false, errors: fields.map((field) => ({ field, message: field })) });
 
@@ -86,7 +86,7 @@ test("changes that were sent stand in the world until each is answered", async (
   store.set({ opened: { scenario: { seed: 7, masks: [] } } });
   const answers = [];
   const socket = { send: () => new Promise((resolve) => answers.push(resolve)) };
-  const run = Object.assign(Object.create(Run.prototype), { store, socket, ahead: [], underway: { begun() {}, ended() {} }, changed() {} });
+  const run = Object.assign(Object.create(Run.prototype), { store, socket, ahead: [], underway: { begun() {}, ended() {} }, bar: { changed() {} } });
   const first = run.send({ kind: "change", fields: { masks: ["one"], seed: 1 } });
   const second = run.send({ kind: "change", fields: { masks: ["one", "two"] } });
   assert.deepEqual(store.world.asked, { masks: ["one", "two"], seed: 1 });
