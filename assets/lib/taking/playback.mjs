@@ -45,9 +45,6 @@ export class Playback extends Run {
     this.joining = false;
   }
 
-  /** @override */
-  changed() {}
-
   /** What is in the file, and what is not. @returns {string[]} */
   contents() {
     const { moments } = /** @type {Tape} */ (this.socket);
