@@ -5,6 +5,7 @@ import { arithmetic, mixtureError, product, vectorAt } from "../lib/inspect/arit
 import * as draw from "../lib/canvas.mjs";
 import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { shownPath, tapAt } from "../lib/inspect/inspected.mjs";
+import { Scales } from "../lib/inspect/scales.mjs";
 import { counted, msg, parts } from "../lib/language.mjs";
 import * as read from "../lib/reads.mjs";
 import { benchLink, leadsTo, readAsBench } from "../lib/inspect/tobench.mjs";
@@ -15,9 +16,13 @@ import { figure, leaf, requestName, rowWords, shown } from "../lib/words.mjs";
 const PLACES = 7; // lines of the table; where there are more keys the last stands for all others
 const VECTORS = 4;
 const NAME = "inspector_read";
+/** Above this a read's output is not the mean of what it reads: one row was drawn instead. */
+const ROUNDING = 1e-3;
+/** Its selectors: weights and scores, what is mixed and the mixture, the query and the keys. */
+const [WEIGHTS, SCORES, MIXED, MIXTURE, QUERY, KEYS] = [0, 1, 2, 3, 4, 5];
 
-/** @type {WeakMap<HTMLElement, {most: number}>} */
-const states = new WeakMap();
+/** @type {WeakMap<HTMLElement, Scales>} */
+const scales = new WeakMap();
 
 /** Whether the read is what the inspector shows: not while the op cursor stands inside it, on a tile. @param {World} world */
 function isShown(world) {
@@ -42,7 +47,7 @@ export default {
   },
 
   mount(element) {
-    states.set(element, { most: 0 });
+    scales.set(element, new Scales());
     const head = [["", msg`key`], ["m", msg`score`], ["e", msg`+ mask`], ["f", msg`exp`], ["m", msg`weight`]];
     element.append(
       h("div", { class: "insp read-part" },
@@ -62,8 +67,9 @@ export default {
 
   draw(element, world, context) {
     const [part] = /** @type {any} */ (element.children);
-    set(element, "data-empty", isShown(world) ? null : "true");
-    if (!isShown(world)) return;
+    const here = isShown(world);
+    set(element, "data-empty", here ? null : "true");
+    if (!here) return;
     const found = reading(world);
     const [head, lines, mixture] = part.children;
     who(head.children[1], world, found);
@@ -72,8 +78,9 @@ export default {
     if (!found) return;
     table(lines.firstElementChild, world, found);
     const terms = termsOf(lines.lastElementChild, world, found);
-    lines.lastElementChild.ontoggle = () => this.draw(element, world, context)?.();
-    const mixed = mixtureOf(mixture, world, found, /** @type {{most: number}} */ (states.get(element)), () => this.draw(element, world, context)?.());
+    const again = () => this.draw(element, world, context)?.();
+    lines.lastElementChild.ontoggle = again;
+    const mixed = mixtureOf(mixture, world, found, /** @type {Scales} */ (scales.get(element)), again);
     return () => {
       terms();
       mixed();
@@ -84,7 +91,7 @@ export default {
     const at = read.relation(world);
     const { row } = read.focus(world);
     if (!at || row < 0) return { columns: [], rows: [] };
-    const all = arithmetic(world, read.readCells(world, NAME, 1), read.readCells(world, NAME, 0), Infinity)?.lines ?? [];
+    const all = arithmetic(world, read.readCells(world, NAME, SCORES), read.readCells(world, NAME, WEIGHTS), Infinity)?.lines ?? [];
     return {
       columns: [msg`query row`, msg`key row`, msg`key`, msg`visible`, msg`score`, msg`exp(score − largest)`, msg`weight`],
       rows: all.map((l) => [row, l.key, l.token, l.state === "open", l.score, l.exp, l.weight]),
@@ -96,19 +103,23 @@ export default {
 function reading(world) {
   const at = read.relation(world);
   const keys = at ? read.rows(world, at.info.key).filter((r) => r.state !== "unknown").length : 0;
-  return arithmetic(world, read.readCells(world, NAME, 1), read.readCells(world, NAME, 0), keys > PLACES ? PLACES - 1 : PLACES);
+  return arithmetic(world, read.readCells(world, NAME, SCORES), read.readCells(world, NAME, WEIGHTS), keys > PLACES ? PLACES - 1 : PLACES);
 }
 
 /** Whose read it is. @param {HTMLElement} element @param {World} world @param {Found | null} found */
 function who(element, world, found) {
-  const at = read.relation(world);
-  const query = found && at ? read.rows(world, at.info.query)[found.row] : null;
-  const owner = at?.info.query === "t" ? msg`target` : msg`source`;
+  const info = read.relation(world)?.info;
+  const query = found && info ? read.rows(world, info.query)[found.row] : null;
+  const words = said(world, info, found?.row ?? 0, query);
+  list(element, words, (_, i) => `${i} ${words.length}`, (p) => h("span", { class: typeof p === "object" ? "mono c-q" : null }), (span, p) => text(span, typeof p === "object" ? p.token : String(p)));
+}
+
+/** Words, and the query's token as an object. @param {World} world @param {any} info @param {number} row @param {read.Row | null | undefined} query @returns {any[]} */
+function said(world, info, row, query) {
+  if (!query) return [world.moved?.unreadable ? msg`not finite` : msg`nothing is computed yet`];
   const several = read.requestCount(world) > 1 ? `${requestName(read.request(world))}, ` : "";
-  /** @type {any[]} */
-  const values = [several, { token: shown(query?.token ?? "") }, owner, found?.row ?? 0];
-  const said = query && found && at?.info.query === "r" ? [several, { token: shown(query.token) }] : query && found ? parts`${values[0]}query ${values[1]}, ${values[2]} row ${values[3]}` : [world.moved?.unreadable ? msg`not finite` : msg`nothing is computed yet`];
-  list(element, said, (_, i) => `${i} ${said.length}`, (p) => h("span", { class: typeof p === "object" ? "mono c-q" : null }), (span, p) => text(span, typeof p === "object" ? p.token : String(p)));
+  const token = /** @type {any} */ ({ token: shown(query.token) });
+  return info.query === "r" ? [several, token] : parts`${several}query ${token}, ${info.query === "t" ? msg`target` : msg`source`} row ${row}`;
 }
 
 /** Lines, with that of the sum, share the room of the table; where keys grow while decoding they are as low from the start as they will be.
@@ -145,8 +156,8 @@ function table(element, world, found) {
 function termsOf(details, world, found) {
   const [request, head] = [read.request(world), read.relation(world)?.head ?? 0];
   const line = found.lines.find((l) => l.on);
-  const query = vectorAt(world.values(NAME, 4)[0], request, head, found.row);
-  const key = line ? vectorAt(world.values(NAME, 5)[0], request, head, line.key) : [];
+  const query = vectorAt(world.values(NAME, QUERY)[0], request, head, found.row);
+  const key = line ? vectorAt(world.values(NAME, KEYS)[0], request, head, line.key) : [];
   const of = line ? product(query, key, line.score) : null;
   set(details, "data-empty", of ? null : "true");
   if (!of || !line) return () => {};
@@ -166,44 +177,50 @@ function termsOf(details, world, found) {
 }
 
 /** Weights times values, and the recorded output beside the sum made again.
- * @param {any} part @param {World} world @param {Found} found @param {{most: number}} state @param {() => void} again @returns {() => void} */
-function mixtureOf(part, world, found, state, again) {
-  const [vecs, scale, note] = part.children;
+ * @param {any} part @param {World} world @param {Found} found @param {Scales} scales @param {() => void} again @returns {() => void} */
+function mixtureOf(part, world, found, scales, again) {
+  const [vecs, bar, note] = part.children;
   const at = read.relation(world);
   const [request, head] = [read.request(world), at?.head ?? 0];
-  const [values, outputs] = [world.values(NAME, 2)[0], world.values(NAME, 3)[0]];
+  const [values, outputs] = [world.values(NAME, MIXED)[0], world.values(NAME, MIXTURE)[0]];
   const output = vectorAt(outputs, request, head, found.row);
-  const weight = read.readCells(world, NAME, 0);
-  const keys = at ? read.rows(world, at.info.key).length : 0;
+  const weight = read.readCells(world, NAME, WEIGHTS);
+  const rows = at ? read.rows(world, at.info.key) : [];
   const value = (/** @type {number} */ key) => vectorAt(values, request, head, key);
-  const off = mixtureError((key) => finite(weight(found.row, key)), value, output, keys);
-  const drawn = off > ROUNDING ? drawnKey(value, output, keys) : -1;
+  const off = mixtureError((key) => finite(weight(found.row, key)), value, output, rows.length);
+  const drawn = off > ROUNDING ? drawnKey(value, output, rows.length) : -1;
   set(part, "data-empty", values && outputs ? null : "true");
   const open = found.lines.filter((l) => l.state === "open");
-  const top = drawn >= 0 ? [{ weight: 1, key: drawn, token: shown(read.rows(world, at?.info.key ?? "s")[drawn].token) }] : [...open].sort((a, b) => b.weight - a.weight).slice(0, VECTORS);
+  const top = drawn >= 0 ? [{ weight: 1, key: drawn, token: shown(rows[drawn].token) }] : [...open].sort((a, b) => b.weight - a.weight).slice(0, VECTORS);
   const more = drawn < 0 && open.length + found.others.count > top.length;
   const all = [...top.map((l) => ({ said: `${figure(l.weight)} × ${l.token}`, numbers: value(l.key) })), ...Array(VECTORS - top.length).fill({ said: "", numbers: [] }),
     { said: more ? msg`+ … = output` : msg`= output`, numbers: output }];
-  state.most ||= sizeOf(all.flatMap((p) => p.numbers));
   all.forEach((p, i) => {
     const row = vecs.children[i];
     text(row.firstElementChild, p.said);
     set(row, "data-empty", p.numbers.length ? null : "true");
     set(row.lastElementChild, "aria-label", p.numbers.length ? msg`${p.said}: ${range(p.numbers)}` : msg`no further key`);
   });
-  const name = outputs ? leaf(outputs.path) : "";
-  [`−${figure(state.most, 1)}`, `+${figure(state.most, 1)}`].forEach((said, i) => text(scale.children[i * 2], said));
-  text(scale.children[3], counted(output.length, "{0} dim", "{0} dims"));
-  scale.lastElementChild.onclick = () => {
-    state.most = 0;
+  const name = outputs?.path ?? "";
+  const size = sizeOf(all.flatMap((p) => p.numbers));
+  const scale = scales.of(world, name, size ? { max: size, diverging: true } : null);
+  [`−${figure(scale.max, 1)}`, `+${figure(scale.max, 1)}`].forEach((said, i) => text(bar.children[i * 2], said));
+  text(bar.children[3], counted(output.length, "{0} dim", "{0} dims"));
+  bar.lastElementChild.onclick = () => {
+    scales.fit(name);
     again();
   };
-  text(note, drawn >= 0 ? msg`${name} as recorded ◉: one row, drawn by its weight` : Number.isFinite(off) ? (world.recording ? msg`${name} as kept ◉, in 16 bits; the sum is off by ${off ? off.toExponential(0) : "0"} ƒ` : msg`${name} as recorded ◉; the sum is off by ${off ? off.toExponential(0) : "0"} ƒ`) : msg`${name} as recorded ◉`);
-  return () => all.forEach((p, i) => draw.vector(vecs.children[i].lastElementChild, p.numbers, { max: state.most || 1, diverging: true }));
+  text(note, sumSaid(world, leaf(name), off, drawn >= 0));
+  return () => all.forEach((p, i) => draw.vector(vecs.children[i].lastElementChild, p.numbers, scale));
 }
 
-/** Above this a read's output is not the mean of what it reads: one row was drawn instead. */
-const ROUNDING = 1e-3;
+/** How far the sum made again is from what was recorded. @param {World} world @param {string} name of the output @param {number} off @param {boolean} drawn one row, not a mean */
+function sumSaid(world, name, off, drawn) {
+  if (drawn) return msg`${name} as recorded ◉: one row, drawn by its weight`;
+  if (!Number.isFinite(off)) return msg`${name} as recorded ◉`;
+  const said = off ? off.toExponential(0) : "0";
+  return world.recording ? msg`${name} as kept ◉, in 16 bits; the sum is off by ${said} ƒ` : msg`${name} as recorded ◉; the sum is off by ${said} ƒ`;
+}
 
 /** The key whose value is the whole output, or -1. @param {(key: number) => number[]} value @param {number[]} output @param {number} keys */
 function drawnKey(value, output, keys) {

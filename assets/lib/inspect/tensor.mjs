@@ -93,6 +93,9 @@ export function picture(known, now, panel) {
   return { rows, columns, at, unknown: (row, column) => Number.isNaN(at(row, column)) && !!known.has && !known.has(...to(row, column)) };
 }
 
+/** What a place of a picture stands for along an axis, "3"; where squares are binned "4–5". Pure. @param {Layout} now @param {Axis | null} axis @param {number} i */
+export const span = (now, axis, i) => (axis && now.bin > 1 && axis !== now.panels ? `${i * now.bin}–${Math.min(axis.size, (i + 1) * now.bin) - 1}` : String(i));
+
 /** Smallest, largest and mean of what is finite; how many numbers there are, how many are not a number, how many are infinite.
  * @param {{rows: number, columns: number, at: (row: number, column: number) => number, unknown?: (row: number, column: number) => boolean}[]} pictures */
 export function summary(pictures) {

@@ -5,6 +5,8 @@ import test from "node:test";
 
 import { mixtureError, product, vectorAt } from "../../../assets/lib/inspect/arithmetic.mjs";
 import * as about from "../../../assets/lib/inspect/inspected.mjs";
+import { asked, walked } from "../../../assets/lib/inspect/pictures.mjs";
+import { Scales } from "../../../assets/lib/inspect/scales.mjs";
 import { lines, search, waysTo } from "../../../assets/lib/inspect/taptree.mjs";
 import { arranged, layout, MOST, panelCount, picture, placed, selector, summary } from "../../../assets/lib/inspect/tensor.mjs";
 import { Block } from "../../../assets/lib/run/block.mjs";
@@ -12,7 +14,7 @@ import checks, { destination, details, measured, summary as checksSummary } from
 import inspector, { contract, locked } from "../../../assets/views/inspector.mjs";
 import read from "../../../assets/views/inspector_read.mjs";
 import { measured as contributions, nextSaid, pushes } from "../../../assets/views/inspector_update.mjs";
-import values, { walked } from "../../../assets/views/inspector_values.mjs";
+import values from "../../../assets/views/inspector_values.mjs";
 import { deciding } from "../../../assets/views/inspector_which.mjs";
 import { known, node, request, row, taps, training, world } from "./world.mjs";
 
@@ -139,6 +141,30 @@ test("the keys walk over cells and from panel to panel", () => {
   assert.deepEqual(walked(at(1, 0, 0), [0, -1], all), at(0, 0, 1));
   assert.deepEqual(walked(at(0, 0, 0), [-1, 0], all), at(0, 0, 0));
   assert.deepEqual(walked(at(1, 0, 1), [0, 1], all), at(1, 0, 1));
+});
+
+test("a cell says its place, its token and its number; of another request its own token", () => {
+  const two = { moved: { ...world().moved, requests: [request(), request({ target: [row("<bos>"), row("un"), row("chien", "new")] })] } };
+  const w = world(two);
+  const numbers = known("x", "b t d", [[[1, 2], [3, 4], [5, 6]], [[7, 8], [9, 10], [11, 12]]]);
+  const told = (now, at, more = {}) => asked({ world: w, tap: { axes: ["b", "t", "d"], type: "hidden" }, now, all: [0, 1].map((p) => picture(numbers, now, p)), ...more }, { hover: null, at });
+  const all = axes(["b", 2], ["t", 3], ["d", 2]);
+  const cell = { panel: 0, row: 1, column: 1 };
+  assert.equal(told(layout(all), cell), "t 1 le, model width 1: 4.0000 ◉");
+  assert.equal(told(layout(all, { index: { b: 1 } }), cell), "t 1 un, model width 1: 10.00 ◉");
+  assert.equal(told(layout(all, { panels: "b" }), { ...cell, panel: 1 }), "request 1, t 1 un, model width 1: 10.00 ◉");
+  assert.match(told(layout(all, { rows: "b", columns: "t", panels: "d" }), cell), /^model width 0, request 1, target row 1: 9\.0000/);
+  assert.deepEqual([told(layout(all), null), told(layout(all), cell, { all: [] })], ["Point at a cell, or press the arrow keys.", "not computed at this moment"]);
+  assert.match(told({ ...layout(all), bin: 2 }, { panel: 0, row: 1, column: 0 }), /^target row 2–2, model width 0–1: /, "squares, the last one cut");
+});
+
+test("a scale stands for one tensor of one model until it is fitted", () => {
+  const scales = new Scales();
+  const w = (architecture) => world({ opened: { scenario: { architecture } } });
+  const of = (w, name, max) => scales.of(w, name, max === null ? null : { max, diverging: false }).max;
+  assert.deepEqual([of(w("a"), "x", null), of(w("a"), "x", 2), of(w("a"), "x", 5), of(w("a"), "y", 7)], [1, 2, 2, 7]);
+  scales.fit("x");
+  assert.deepEqual([of(w("a"), "x", 5), of(w("b"), "x", 3), of(w("a"), "y", 4)], [5, 3, 4]);
 });
 
 test("only what is shown is watched", () => {
