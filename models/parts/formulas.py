@@ -24,7 +24,7 @@ class Formula:
 
 
 def role(name: str, latex: str) -> str:
-    """A part of a formula in the role of a query, key, value, parameter, gradient or decision."""
+    """A part of a formula in the role of a query, key, value, parameter or gradient."""
     return rf"\class{{{name}}}{{{latex}}}"
 
 
