@@ -5,6 +5,7 @@ import { msg } from "../language.mjs";
 import { chosenNext } from "../deck/moments.mjs";
 import { lookAt, lookAway } from "../deck/ops.mjs";
 import { fits, label, MOST, reached, toggled } from "../deck/stops.mjs";
+import { exampleOf, opening, variantFor } from "../setup/examples.mjs";
 import { groupsOf, owner } from "../states/tapes.mjs";
 import { following, remember, remembered, scheme } from "../page/theme.mjs";
 
@@ -213,22 +214,16 @@ export class Actions {
     if (count) return this.preset(`${task.id}/${(at + by + count) % count}`);
   }
 
-  /** The architecture with which an example of this task opens: the one that is set if it has the task, else a trained one, of its family if there is one.
-   * @param {any} task @returns {any} */
+  /** The architecture with which an example of this task opens. @param {any} task @returns {any} */
   opening(task) {
-    const own = this.architecture();
-    if (own.tasks.includes(task.id)) return own;
-    const trained = (/** @type {any} */ a) => Number(!!a.checkpoints?.some((/** @type {any} */ c) => c.task === task.id));
-    const fit = (/** @type {any} */ a) => 2 * trained(a) + Number(a.family === own.family);
-    const all = this.catalogue.architectures.filter((/** @type {any} */ a) => a.tasks.includes(task.id));
-    return all.reduce((/** @type {any} */ best, /** @type {any} */ a) => (fit(a) > fit(best) ? a : best));
+    return opening(task, this.architecture(), this.catalogue.architectures);
   }
 
   /** The name of the architecture that an example, "task/number", changes to; "" where the one that is set has its task.
    * @param {string} name */
   opens(name) {
     const task = this.task(name.split("/")[0]);
-    return !task || !this.scenario || task.id === this.scenario.task || this.opening(task) === this.architecture() ? "" : this.opening(task).name;
+    return !task || !this.scenario || this.opening(task) === this.architecture() ? "" : this.opening(task).name;
   }
 
   /** A task's example, "task/number": with another architecture if this one does not have the task.
@@ -240,18 +235,10 @@ export class Actions {
     if (!preset || name === this.presetNow()) return;
     const request = Object.fromEntries(["source", "features", "target"].flatMap((name) => (preset[name] ? [[name, preset[name]]] : [])));
     if (task.id === this.scenario.task) return this.commands.change({ requests: [request] });
-    const architecture = this.opening(task).id;
-    return this.commands.change({ architecture, task: task.id, requests: [request], ...this.variantFor(architecture, task.id) });
-  }
-
-  /** The variant that learned another task of the shown architecture, where that which is shown learned this one and not the other.
-   * @param {string} architecture @param {string} task */
-  variantFor(architecture, task) {
-    const { scenario, world } = this;
-    const shipped = (this.architecture().checkpoints ?? []).filter((/** @type {any} */ c) => c.task === task);
-    const same = (/** @type {any} */ c) => Object.entries(scenario.config).every(([name, value]) => c.config[name] === value);
-    if (architecture !== scenario.architecture || world.opened.weights.kind !== "trained" || !shipped.length || shipped.some(same)) return {};
-    return { config: shipped[0].config };
+    const { opened } = this.world;
+    const architecture = this.opening(task);
+    const variant = architecture.id === this.scenario.architecture && opened?.weights.kind === "trained" ? variantFor(architecture, task.id, this.scenario.config) : {};
+    return this.commands.change({ architecture: architecture.id, task: task.id, requests: [request], ...variant });
   }
 
   /** A task, as the catalogue has it: the one that is set. @returns {any} */
@@ -261,13 +248,9 @@ export class Actions {
 
   /** The example that the requests are, or null when a person wrote them. */
   presetNow() {
-    const { scenario } = this;
     const task = this.task();
-    const [only, ...more] = scenario?.requests ?? [];
-    const said = (/** @type {any} */ r) => JSON.stringify([r?.source ?? null, r?.target, r?.features ?? null]);
-    const text = said(only);
-    const found = task?.presets.findIndex((/** @type {any} */ p) => said(p) === text) ?? -1;
-    return found < 0 || more.length ? null : `${task.id}/${found}`;
+    const found = exampleOf(task, this.scenario?.requests ?? []);
+    return found < 0 ? null : `${task.id}/${found}`;
   }
 
   /** What to look at in the example that the requests are. @returns {string} */

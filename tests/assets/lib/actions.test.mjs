@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { Actions } from "../../../assets/lib/run/actions.mjs";
+import { exampleOf, variantFor } from "../../../assets/lib/setup/examples.mjs";
 import { commands } from "../../../assets/lib/run/commands.mjs";
 import { Store } from "../../../assets/lib/run/store.mjs";
 
@@ -227,4 +228,18 @@ test("a change of a field keeps the changes that were not answered yet, and a fi
   actions.field("training.clip_norm", 2);
   actions.field("training.learning_rate", 0.001);
   assert.deepEqual(sent.map((c) => c.fields.training), [{ learning_rate: 0.5, clip_norm: 2 }, { learning_rate: 0.001, clip_norm: 1 }]);
+});
+
+test("a variant becomes other only where its weights have not learned the task and others have", () => {
+  const architecture = { checkpoints: [{ task: "lm", config: { layers: 2, heads: 1 } }, { task: "lm", config: { layers: 4, heads: 1 } }, { task: "mt", config: { layers: 9, heads: 1 } }] };
+  assert.deepEqual(variantFor(architecture, "lm", { layers: 4, heads: 1 }), {});
+  assert.deepEqual(variantFor(architecture, "lm", { layers: 9, heads: 1 }), { config: { layers: 2, heads: 1 } });
+  assert.deepEqual([variantFor(architecture, "dates", { layers: 9 }), variantFor({}, "lm", {})], [{}, {}]);
+});
+
+test("requests are an example when they are its one request, features too", () => {
+  const task = { presets: [{ source: ["a"], target: [] }, { features: [[1]], target: ["b"] }] };
+  assert.deepEqual([[{ source: ["a"], target: [] }], [{ features: [[1]], target: ["b"], source: null }], [{ source: ["b"], target: [] }]].map((r) => exampleOf(task, r)), [0, 1, -1]);
+  assert.equal(exampleOf(task, [{ source: ["a"], target: [] }, {}]), -1, "several are none");
+  assert.equal(exampleOf(undefined, []), -1);
 });
