@@ -107,6 +107,8 @@ export const severalStacks = (paths) => new Set(paths.filter((p) => p.includes("
 /** The last part of a path: what a tap is called inside its scope.
  * @param {string} path */
 export const leaf = (path) => path.slice(path.lastIndexOf(".") + 1);
+/** The scope that a path lies in, "" at the top. @param {string} path */
+export const above = (path) => path.slice(0, Math.max(0, path.lastIndexOf(".")));
 
 /** What an axis letter means; a prime is the key side of the same rows.
  * @param {string} axis */

@@ -1,12 +1,9 @@
 // @ts-check
 /** Which parameters are one object under several names, told as briefly as can be. Pure. */
 
-/** @typedef {{name: string, owner: string, count: number}} One `name` is `owner`: a parameter, or a whole scope with so many of them */
+import { above, leaf } from "../words.mjs";
 
-/** @param {string} path */
-const parent = (path) => path.slice(0, Math.max(0, path.lastIndexOf(".")));
-/** @param {string} path */
-const last = (path) => path.slice(path.lastIndexOf(".") + 1);
+/** @typedef {{name: string, owner: string, count: number}} One `name` is `owner`: a parameter, or a whole scope with so many of them */
 
 /** Scopes instead of their parameters, where all of one are all of another.
  * @param {[string, string][]} same further name, first name @param {string[]} names of all objects @returns {One[]} */
@@ -19,7 +16,7 @@ export function ones(same, names) {
   const found = new Map();
   for (const [name, first] of same) {
     let [a, b] = [name, first];
-    while (last(a) === last(b) && whole(parent(a), parent(b))) [a, b] = [parent(a), parent(b)];
+    while (leaf(a) === leaf(b) && whole(above(a), above(b))) [a, b] = [above(a), above(b)];
     const known = found.get(a);
     if (known) known.count += 1;
     else found.set(a, { name: a, owner: b, count: 1 });

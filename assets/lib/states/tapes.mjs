@@ -4,7 +4,7 @@
 
 import { msg } from "../language.mjs";
 import * as read from "../reads.mjs";
-import { leaf } from "../words.mjs";
+import { above, leaf } from "../words.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("../types").Known} Known @typedef {import("../types").Selector} Selector */
 /** One tape: a vector for each row. carried: the next row is made of it; gate: it lies in 0..1 (else it has a sign); channel: the axis of
@@ -85,9 +85,6 @@ export function channelOf(world, group) {
 
 /** @param {string} name */
 const place = (name) => (ORDER.indexOf(name.replaceAll(" ", "_")) + ORDER.length + 1) % (ORDER.length + 1);
-
-/** @param {string} path */
-const above = (path) => path.slice(0, Math.max(0, path.lastIndexOf(".")));
 
 /** What a scope is called beside its like: "layer 1", "backwards layer 1", or its last part. @param {string} scope @param {string[]} all */
 function scopeName(scope, all) {

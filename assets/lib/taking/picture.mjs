@@ -3,7 +3,7 @@
 
 import { drawWith, sharpen } from "../canvas.mjs";
 import { msg } from "../language.mjs";
-import { Vector } from "./vector.mjs";
+import { escaped, Vector } from "./vector.mjs";
 
 const SCALE = 2;
 const MARGIN = 16;
@@ -227,6 +227,3 @@ function broken(text, most) {
   }
   return lines;
 }
-
-/** @param {string} text */
-const escaped = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);

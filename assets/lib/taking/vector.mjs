@@ -224,4 +224,4 @@ const box = (pen, x, y, w, h) => `M${pen.points(x, y)}L${pen.points(x + w, y)}L$
 const short = (x) => Math.round(x * 100) / 100;
 
 /** @param {string} text */
-const escaped = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+export const escaped = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
