@@ -167,6 +167,8 @@ BLOCKS: dict[str, type[Block]] = dict(zip(ORDERS, (Block, Reversed, Parallel, In
 
 
 class Conformer(nn.Module):
+    """Frames `[b, s, c]` to logits `[b, s, v]` of the labels and blank."""
+
     def __init__(self, config: Config, bands: int, labels: int) -> None:
         super().__init__()
         self.config = config

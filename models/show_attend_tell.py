@@ -106,6 +106,8 @@ def _within(seen: Tensor, valid: Tensor) -> Tensor:
 
 
 class ShowAttendTell(nn.Module):
+    """A picture's pixels and words `[b, t]` to logits `[b, t, v]`."""
+
     def __init__(self, config: Config, vocabulary: int) -> None:
         super().__init__()
         self.config, n, c, d = config, config.width, config.channels, config.d_token

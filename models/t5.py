@@ -104,6 +104,7 @@ FEED_FORWARD = {"relu": FeedForward, "gated_gelu": GatedFeedForward}
 
 
 def wiring(config: Config, place: RelativeBias | None = None) -> Wiring:
+    """How a read of this model is wired: no biases in its projections; `place` where rows of one owner read each other."""
     return blocks.wiring(config, place, bias=False)
 
 

@@ -153,6 +153,7 @@ async def unknown(request: Request, error: Exception | None = None) -> Response:
 
 
 def problem(field: str, given: Any, allowed: str) -> Problem:
+    """What is wrong with one field, with both sides."""
     given = shorten(given)
     return Problem(field, given, allowed, f"{field} was given {given!r}; allowed: {allowed}")
 

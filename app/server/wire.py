@@ -201,6 +201,8 @@ class Ack:
 
 @dataclass(frozen=True)
 class Ping:
+    """A page asks whether the connection still carries; `n` comes back in a `Pong`."""
+
     n: int
 
 

@@ -174,6 +174,8 @@ class Play(_Command):
 
 
 class Pause(_Command):
+    """End playing after the step that is under way. Acts at once."""
+
     kind: Literal["pause"] = "pause"
 
 

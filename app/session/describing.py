@@ -162,6 +162,7 @@ def owner(axes: Sequence[str]) -> str:
 
 
 def lifetime(type: str) -> str:
+    """How long a value of a semantic type is kept, in words."""
     return "kept until the request ends" if type == "state" else "this call"
 
 

@@ -189,6 +189,8 @@ class Check:
 
 @dataclass(frozen=True)
 class Checked:
+    """All checks of the recording at the moment `at`."""
+
     at: int
     checks: tuple[Check, ...]
 
@@ -268,6 +270,8 @@ class Reply:
 
 @dataclass(frozen=True)
 class Pong:
+    """The answer to a `Ping` of the same `n`."""
+
     n: int
 
 

@@ -23,10 +23,12 @@ from models.tasks.objective import Corruption, source_of
 
 
 def spec_of(scenario: Scenario) -> Spec:
+    """The Spec of the scenario's architecture."""
     return architectures()[scenario.architecture]
 
 
 def task_of(scenario: Scenario) -> Task:
+    """The scenario's task."""
     return tasks()[scenario.task]
 
 
@@ -41,6 +43,7 @@ def _config(architecture: str, fields: tuple[tuple[str, Any], ...]) -> Any:
 
 
 def layers_of(scenario: Scenario) -> int:
+    """How many layers its model has."""
     return spec_of(scenario).layers(config_of(scenario))
 
 
@@ -51,6 +54,7 @@ def fitting(scenario: Scenario) -> Scenario:
 
 
 def tokens(given: Iterable[str | SpecialToken]) -> tuple[Token, ...]:
+    """Tokens of a request as a task takes them."""
     return tuple(Special(t.special) if isinstance(t, SpecialToken) else t for t in given)
 
 

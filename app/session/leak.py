@@ -23,6 +23,7 @@ from models.tasks.objective import Lesson, mean_loss, row_losses
 
 @lru_cache(maxsize=32)
 def causal(visibility: Visibility, rows: int) -> bool:
+    """Whether no one of so many rows may read a later one."""
     return not visibility.sees_later(rows, rows)
 
 

@@ -117,6 +117,7 @@ def longest(task: Task, seed: int, steps: int, size: int) -> dict[str, int]:
 
 
 def draw_held_out(task: Task, seed: int, size: int) -> list[Example]:
+    """The first examples of the seed's held-out stream, which training never draws from."""
     return [task.example(seed, "held_out", i) for i in range(size)]
 
 

@@ -129,6 +129,7 @@ def merge(older: Values, newer: Values) -> Values | None:
 
 
 def size(pieces: tuple[Piece, ...]) -> int:
+    """In bytes."""
     return sum(len(p.array.data) for p in pieces)
 
 

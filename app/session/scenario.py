@@ -2,7 +2,8 @@
 commands and the view) the share link.
 
 `parse(data)` gives a normalised Scenario or raises `Refused` with one `Problem` per wrong field (of a list, the first): what was
-given, what is allowed, what to do. Nothing else in the product validates a scenario.
+given, what is allowed, what to do. Nothing else in the product validates a scenario; what only its architecture or its task rules
+out is found in `conflicts.py`.
 """
 
 from __future__ import annotations

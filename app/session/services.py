@@ -39,6 +39,8 @@ class Engine(Protocol):
 
 
 class EngineClass(Protocol):
+    """What makes an engine, anew or as `Engine.save` kept it."""
+
     def __call__(self, device: torch.device) -> Engine: ...
 
     def restore(self, data: bytes, device: torch.device) -> Engine: ...

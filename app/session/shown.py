@@ -42,6 +42,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Candidate:
+    """One entry of the vocabulary that the deciding row may take, with its logit."""
+
     id: int
     token: str
     logit: float

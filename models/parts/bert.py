@@ -39,6 +39,7 @@ class BertConfig(PartsConfig):
 
 
 def norm(config: Norms) -> Norm:
+    """The norm of the config, with the epsilon that BERT takes."""
     return blocks.norm(config, FINE)
 
 
@@ -139,6 +140,7 @@ class Nothing:
 
 
 def nothing(batch: int, like: Tensor) -> Nothing:
+    """The state of an encoder, which keeps nothing, on the device of `like`."""
     return Nothing(torch.zeros(batch, dtype=torch.int64, device=like.device))
 
 

@@ -29,18 +29,22 @@ def role(name: str, latex: str) -> str:
 
 
 def q(latex: str) -> str:
+    """In the role of a query."""
     return role("query", latex)
 
 
 def k(latex: str) -> str:
+    """In the role of a key."""
     return role("key", latex)
 
 
 def v(latex: str) -> str:
+    """In the role of a value."""
     return role("value", latex)
 
 
 def p(latex: str) -> str:
+    """In the role of a parameter."""
     return role("parameter", latex)
 
 

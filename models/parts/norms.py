@@ -98,6 +98,7 @@ FOLLOWS = 0.1  # share of an update's batch in the running statistics, torch's "
 
 
 def batch_norms(model: nn.Module) -> dict[str, BatchNorm]:
+    """Those of a model, by dotted path."""
     return {name: m for name, m in model.named_modules() if isinstance(m, BatchNorm)}
 
 

@@ -48,6 +48,8 @@ class Plain:
 
 
 class Linear(Plain):
+    """Position interpolation (Chen et al. 2023): every rate divided by the factor."""
+
     latex = r"\omega_i = b^{-2i/e} / s"
 
     def rates(self, known: Tensor) -> Tensor:
@@ -55,6 +57,8 @@ class Linear(Plain):
 
 
 class NTK(Plain):
+    """NTK-aware: a larger base, so that the fastest pair keeps its rate and the slowest is divided by the factor."""
+
     latex = r"\omega_i = (b \, s^{e/(e-2)})^{-2i/e}"
 
     def __post_init__(self) -> None:
@@ -72,6 +76,8 @@ class NTK(Plain):
 
 
 class DynamicNTK(NTK):
+    """NTK-aware with a factor that grows with the rows that are known, from 1 at the trained ones."""
+
     latex = r"\omega_i = (b \, (f L / L_0 - (f - 1))^{e/(e-2)})^{-2i/e}, \; L \ge L_0"
 
     def rates(self, known: Tensor) -> Tensor:
@@ -80,6 +86,8 @@ class DynamicNTK(NTK):
 
 
 class YaRN(Plain):
+    """YaRN (Peng et al. 2023): fast pairs keep their rates, slow ones are divided by the factor, between them a ramp."""
+
     latex = r"\omega_i = (1 - \gamma_i) b^{-2i/e} / s + \gamma_i b^{-2i/e}"
     fast, slow = 32.0, 1.0  # turns within the trained length: beta of the paper
 

@@ -19,6 +19,8 @@ Forms = tuple[str, str, str, str]  # masculine, feminine, masculine plural, femi
 
 @dataclass(frozen=True)
 class Noun:
+    """Forms by number in both languages, and the gender that its French words agree with."""
+
     english: tuple[str, str]  # singular, plural ("" where the grammar uses none)
     gender: Literal["m", "f"]
     french: tuple[str, str]
@@ -26,6 +28,8 @@ class Noun:
 
 @dataclass(frozen=True)
 class Adjective:
+    """One English form, and the French ones by gender and number."""
+
     english: str
     french: Forms
     before: bool = False  # stays before its noun
@@ -33,6 +37,8 @@ class Adjective:
 
 @dataclass(frozen=True)
 class Verb:
+    """Forms by number in both languages, third person."""
+
     english: tuple[str, str]  # sleeps, sleep
     french: tuple[str, str]  # dort, dorment
 

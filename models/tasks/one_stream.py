@@ -16,6 +16,7 @@ WORDS = Vocabulary((*SPECIALS, ARROW, *dict.fromkeys((*lexicon.ENGLISH.words[4:]
 
 
 def joined(source: Sequence[str], target: Sequence[str] = ()) -> tuple[str, ...]:
+    """Source and target as one text, with the arrow between them."""
     return (*source, ARROW, *target)
 
 

@@ -18,6 +18,7 @@ FILE = Path(__file__).parent / "data" / "merges.json"
 
 
 def learned() -> list[Merge]:
+    """The merges that the training text asks for, in their order."""
     return learn(verse.text("train"), MERGES)
 
 

@@ -113,6 +113,7 @@ def split(data: bytes) -> list[bytes]:
 
 
 def utf8(text: str) -> bytes:
+    """The bytes of a text; half a surrogate pair, which has none, becomes the replacement character."""
     return _SURROGATE.sub(REPLACEMENT, text).encode("utf-8")
 
 
