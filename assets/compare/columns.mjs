@@ -8,9 +8,11 @@ import { depths } from "../lib/training/gradients.mjs";
 import * as read from "../lib/reads.mjs";
 
 const VIEW = "compare";
+/** Parts of its world that are shown. */
+const SHOWN = new Set(["connection", "opened", "schema", "moved", "values", "curve", "analysis"]);
 
 export class Column {
-  /** @param {string} architecture @param {Record<string, any>} config fields that differ from the defaults @param {() => void} changed */
+  /** @param {string} architecture @param {Record<string, any>} config fields that differ from the defaults @param {(c: Column, parts: string[]) => void} changed called with the parts of its world that changed, of those that are shown */
   constructor(architecture, config, changed) {
     this.architecture = architecture;
     this.config = config;
@@ -27,14 +29,22 @@ export class Column {
     this.wanted = null;
     this.share = "";
     this.closed = false;
+    /** Parts of its world that changed since it was drawn. @type {string[]} */
+    this.due = [];
+    /** A step of it is on its way. */
+    this.awaited = false;
     this.socket = new Socket({
       address: () => this.address(),
       onFrame: (frame) => this.frame(frame),
-      onState: (state) => { this.store.set({ connection: state }); changed(); },
+      onState: (state) => this.store.set({ connection: state }),
       onForgotten: () => { this.session = ""; return true; },
     });
     this.commands = commands((command) => this.socket.send(command));
-    this.store.listen(() => changed());
+    this.store.listen((parts) => {
+      if (parts.includes("moved")) this.awaited = false;
+      const seen = parts.filter((part) => SHOWN.has(part));
+      if (seen.length) changed(this, seen);
+    });
   }
 
   get world() {
@@ -60,7 +70,7 @@ export class Column {
     const reply = await this.commands.open(scenario);
     this.problem = reply.ok ? "" : (reply.errors[0]?.message ?? "");
     if (reply.ok) await this.watch();
-    this.changed();
+    this.changed(this, ["opened"]);
     return reply.ok;
   }
 

@@ -13,10 +13,20 @@ import { column, drawMap, drawReads } from "./reading.mjs";
 /** @typedef {import("./columns.mjs").Column} Column */
 /** @typedef {{architectures: any[], tasks: any[], replace: (i: number, id: string) => void, remove: (i: number) => void, add: () => void, open: (c: Column) => void, fields: Record<string, any[]>, vary: (i: number, name: string, value: any) => void, task: () => string, changed: () => void}} Acts */
 
+/** The rows of each phase. @type {Record<"train" | "decode", string[]>} */
 const ROWS = {
   decode: ["model", "reads", "sofar", "reach", "chooses", "keeps"],
   train: ["model", "loss", "gradient", "depth", "keeps"],
 };
+/** All parts of a column's world. */
+export const ALL = "all";
+/** The parts that each row shows: it is drawn when one of them changed. @type {Record<string, string[]>} */
+const SHOWS = {
+  model: ["opened"], reads: ["opened", "moved", "values"], sofar: ["opened", "moved", "values"], reach: ["opened", "moved", "analysis"], chooses: ["opened", "moved"],
+  keeps: ["moved"], loss: ["curve"], gradient: ["curve"], depth: ["schema", "values"],
+};
+/** Rows in which a column shows the others too. */
+const ACROSS = new Set(["chooses", "loss", "gradient", "depth"]);
 /** Rows that are drawn: the newest. */
 const NEWEST = 7;
 /** @param {number} i */
@@ -51,16 +61,25 @@ export class Grid {
   draw(columns, phase) {
     const shape = [phase, this.acts.task(), ...columns.map((c) => c.client)].join();
     if (shape !== this.shape) this.build(columns, phase, shape);
-    columns.forEach((c, i) => {
-      for (const row of ROWS[phase]) (/** @type {any} */ (this))[row](this.cells.get(`${row} ${i}`), c, i, columns);
-    });
+    this.fill(columns, phase);
     set(this.adding, "disabled", columns.length >= MOST);
     set(this.adding, "title", columns.length >= MOST ? msg`At most ${MOST} models stand side by side` : null);
+  }
+
+  /** What changed. First all that is DOM, then the canvases: one that sets its font makes the browser bring the page's styles up to date.
+   * @param {Column[]} columns @param {"train" | "decode"} phase */
+  fill(columns, phase) {
+    const due = (/** @type {string} */ row, /** @type {Column} */ c) => c.due.some((part) => part === ALL || SHOWS[row].includes(part));
+    const rows = (/** @type {Column} */ c) => ROWS[phase].filter((row) => (ACROSS.has(row) ? columns.some((x) => due(row, x)) : due(row, c)));
+    const pictures = columns.flatMap((c, i) => rows(c).map((row) => (/** @type {any} */ (this))[row](this.cells.get(`${row} ${i}`), c, i, columns)));
+    for (const picture of pictures) picture?.();
+    for (const c of columns) c.due = [];
   }
 
   /** @param {Column[]} columns @param {"train" | "decode"} phase @param {string} shape */
   build(columns, phase, shape) {
     this.shape = shape;
+    for (const c of columns) c.due = [ALL];
     this.cells.clear();
     this.element.style.setProperty("--columns", String(columns.length));
     set(this.element, "data-shown", phase);
@@ -138,23 +157,23 @@ export class Grid {
     const [window, first] = newest(rows);
     const vector = !at && request?.source && row >= 0;
     const words = vector ? msg`everything must fit through here` : at ? (known ? "" : msg`nothing is read yet`) : msg`no choice of where to look: all goes through ${kept || "…"}`;
-    drawReads(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), words, chosen: lead?.token ?? "", chance: lead?.probability ?? NaN, largest, vector: vector ? msg`one vector` : "" });
     set(cell.firstChild, "aria-label", largest < 0 ? words : msg`reads ${keys[largest]?.token ?? ""} with weight ${probability(weight(row, largest), 2)}`);
+    return () => drawReads(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), words, chosen: lead?.token ?? "", chance: lead?.probability ?? NaN, largest, vector: vector ? msg`one vector` : "" });
   }
 
   /** @param {any} cell @param {Column} c */
   sofar(cell, c) {
     const { at, request, rows, keys, row, weight } = this.shownRows(c);
     const [window, first] = newest(rows);
-    drawMap(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), instead: at ? "" : request?.source ? msg`reads the one vector` : msg`reads its state alone` });
+    return () => drawMap(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), instead: at ? "" : request?.source ? msg`reads the one vector` : msg`reads its state alone` });
   }
 
   /** @param {any} cell @param {Column} c */
   reach(cell, c) {
     const found = c.reach(), { request, keys, rows } = this.shownRows(c), source = found?.rows.s;
     const norms = (source ?? found?.rows.t ?? []).map(number);
-    drawReach(cell.firstChild, source ? (request?.source ?? []) : (request?.target ?? []), norms, source ? "k" : "q", (width) => column(width, keys.length, newest(rows)[0].length));
     set(cell, "data-empty", found ? null : c.world.moved?.ended ? msg`nothing is chosen: it has ended` : msg`being measured`);
+    return () => drawReach(cell.firstChild, source ? (request?.source ?? []) : (request?.target ?? []), norms, source ? "k" : "q", (width) => column(width, keys.length, newest(rows)[0].length));
   }
 
   /** @param {any} cell @param {Column} c @param {number} i @param {Column[]} columns */
@@ -168,7 +187,7 @@ export class Grid {
     });
     set(cell.firstChild, "data-empty", top.length ? null : request?.finished === "limit" ? msg`ended at the limit` : request?.finished ? msg`ended with <eos>` : "…");
     const line = (/** @type {Column} */ x) => Array.from(x.request()?.log_p?.data ?? x.request()?.log_p ?? [], (v) => Math.exp(number(v)));
-    drawLine(cell.lastChild, { own: line(c), others: columns.filter((_, n) => n !== i).map(line), low: 0, high: 1, role: "d", format: (v) => String(v), ends: ends(c, request) });
+    return () => drawLine(cell.lastChild, { own: line(c), others: columns.filter((_, n) => n !== i).map(line), low: 0, high: 1, role: "d", format: (v) => String(v), ends: ends(c, request) });
   }
 
   /** @param {any} cell @param {Column} c */
@@ -189,26 +208,26 @@ export class Grid {
   loss(cell, c, i, columns) {
     const line = (/** @type {Column} */ x) => x.world.curve.loss.map(number).filter(Number.isFinite);
     const all = columns.flatMap(line);
-    drawLine(cell.firstChild, { own: line(c), others: columns.filter((_, n) => n !== i).map(line), low: 0, high: Math.max(1e-6, ...all), role: "ink" });
     set(cell.firstChild, "aria-label", line(c).length ? msg`loss ${figure(line(c).at(-1) ?? NaN)}` : msg`no update yet`);
     set(cell, "data-empty", all.length ? null : msg`no update yet`);
+    return () => drawLine(cell.firstChild, { own: line(c), others: columns.filter((_, n) => n !== i).map(line), low: 0, high: Math.max(1e-6, ...all), role: "ink" });
   }
 
   /** @param {any} cell @param {Column} c @param {number} i @param {Column[]} columns */
   gradient(cell, c, i, columns) {
     const line = (/** @type {Column} */ x) => x.world.curve.norm.map(number).filter(Number.isFinite);
     const all = columns.flatMap(line);
-    drawLine(cell.firstChild, { own: line(c), others: columns.filter((_, n) => n !== i).map(line), low: 0, high: Math.max(1e-6, ...all), role: "g" });
     set(cell, "data-empty", all.length ? null : msg`no update yet`);
+    return () => drawLine(cell.firstChild, { own: line(c), others: columns.filter((_, n) => n !== i).map(line), low: 0, high: Math.max(1e-6, ...all), role: "g" });
   }
 
   /** @param {any} cell @param {Column} c @param {number} i @param {Column[]} columns */
   depth(cell, c, i, columns) {
     const all = columns.flatMap((x) => x.gradients()).filter((v) => v > 0), own = c.gradients();
-    drawDepth(cell.firstChild, { own, names: c.depths().map((d) => d.name), low: Math.min(...all), high: Math.max(...all) });
     const known = own.filter(Number.isFinite);
     set(cell.firstChild, "aria-label", known.length ? msg`gradient ${figure(known[0], 2)} at the first layer, ${figure(known.at(-1) ?? NaN, 2)} at the last` : msg`no update yet`);
     set(cell, "data-empty", known.length ? null : msg`no update yet`);
+    return () => drawDepth(cell.firstChild, { own, names: c.depths().map((d) => d.name), low: Math.min(...all), high: Math.max(...all) });
   }
 }
 

@@ -2,7 +2,7 @@
 /** What one model of the comparison reads: ribbons from its keys to its newest row, and under them all reads so far. What is said of a key
  * stands below it in every row: the drawings share their columns. */
 
-import { cellMap, chip, css, fit, label, penOf, ribbon, roundRect } from "../lib/canvas.mjs";
+import { boxOf, cellMap, chip, css, fit, label, penOf, ribbon, roundRect } from "../lib/canvas.mjs";
 import { clip, font } from "../lib/draw/pen.mjs";
 import { probability, shown } from "../lib/words.mjs";
 
@@ -104,7 +104,7 @@ function through(g, { vector, words, keys, row }, { middle, top, low, width }) {
 /** All reads so far, a line a row, and the line of the row to come; where nothing is read each line says what the row has instead.
  * @param {HTMLCanvasElement} canvas @param {{keys: Row[], rows: Row[], row: number, weight: (row: number, key: number) => number, instead: string}} o */
 export function drawMap(canvas, { keys, rows, row, weight, instead }) {
-  const wide = column(canvas.clientWidth, keys.length, rows.length), first = Math.max(0, rows.length - LINES + 1), newest = rows.slice(first);
+  const wide = column(boxOf(canvas)[0], keys.length, rows.length), first = Math.max(0, rows.length - LINES + 1), newest = rows.slice(first);
   const top = (/** @type {number} */ i) => 2 + i * LINE, end = Math.max(1, keys.length) * wide;
   cellMap(canvas, {
     rows: newest.length + 1, columns: instead ? 0 : keys.length, value: (r, c) => weight(first + r, c), scale: { max: 1 }, left: 1, top: 2, gap: 3, cellWidth: wide, cellHeight: LINE,

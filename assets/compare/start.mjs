@@ -12,7 +12,7 @@ import { nameOf, splittingOf, tokenize } from "../lib/setup/tokens.mjs";
 import { requestOf, taskOf } from "./asked.mjs";
 import { Column } from "./columns.mjs";
 import { apart, FEWEST, isComparison, MOST, pack, unpack } from "./link.mjs";
-import { Grid } from "./grid.mjs";
+import { ALL, Grid } from "./grid.mjs";
 import { sets } from "./sets.mjs";
 import { taking } from "./taking.mjs";
 import { ended, said, stepOf, stepped } from "./said.mjs";
@@ -24,15 +24,16 @@ const place = (/** @type {string} */ id) => /** @type {any} */ (document.getElem
 const PLAY = { decode: 600, train: 30 }; // ms between steps
 const REST = 220; // ms after which the address and the reach follow
 const LONGEST = 24; // steps that the track has places for
+const PATIENCE = 100; // ms that a step waits for the slowest model, so that it is one picture
 
 const preset = (/** @type {string} */ task) => data.tasks.find((/** @type {any} */ t) => t.id === task).presets[0];
 /** @returns {Comparison} */
 const first = () => ({ task: "translation", models: ["cho_2014", "bahdanau", "encoder_decoder"], configs: [{}, {}, {}], weights: "trained", source: preset("translation").source, target: [], seed: 7, lead: "own", phase: "decode" });
 
-const page = { now: first(), columns: /** @type {Column[]} */ ([]), refused: "", playing: 0, busy: false, painting: 0, resting: /** @type {any} */ (0) };
-const grid = new Grid(place("compare-grid"), { architectures: data.architectures, tasks: data.tasks, replace, remove, add, open: openStage, fields: data.fields, vary, task: () => page.now.task, changed: paint });
+const page = { now: first(), columns: /** @type {Column[]} */ ([]), refused: "", playing: 0, busy: false, painting: 0, owed: false, resting: /** @type {any} */ (0) };
+const grid = new Grid(place("compare-grid"), { architectures: data.architectures, tasks: data.tasks, replace, remove, add, open: openStage, fields: data.fields, vary, task: () => page.now.task, changed: () => paint() });
 
-const column = (/** @type {string} */ id, /** @type {number} */ i) => new Column(id, page.now.configs[i] ?? {}, paint);
+const column = (/** @type {string} */ id, /** @type {number} */ i) => new Column(id, page.now.configs[i] ?? {}, (c, parts) => { c.due.push(...parts); paint([]); });
 const withId = (/** @type {any[]} */ list, /** @type {string | null} */ id) => list.find((x) => x.id === id);
 /** The task in which a column learned what is asked. */
 const learned = (/** @type {string} */ architecture) => taskOf(withId(data.architectures, architecture), page.now.task, data.tasks) ?? page.now.task;
@@ -110,13 +111,21 @@ async function enter(phase) {
 async function together(act, columns = page.columns) {
   if (page.busy) return;
   page.busy = true;
-  page.refused = "";
-  paint();
+  refuse("");
+  for (const c of columns) c.awaited = true;
+  const late = setTimeout(() => answered(columns), PATIENCE);
   const replies = await Promise.all(columns.map(act));
+  clearTimeout(late);
   page.busy = false;
-  page.refused = replies.find((r) => r && !r.ok)?.errors[0]?.message ?? page.refused; // what was refused meanwhile stays said
+  answered(columns);
+  refuse(replies.find((r) => r && !r.ok)?.errors[0]?.message ?? page.refused); // what was refused meanwhile stays said
   rested();
-  paint();
+}
+
+/** Nothing of these is waited for any more. @param {Column[]} columns */
+function answered(columns) {
+  for (const c of columns) c.awaited = false;
+  if (page.owed) paint([]);
 }
 
 async function step() {
@@ -152,13 +161,13 @@ function play() {
     else stop();
   };
   page.playing = window.setTimeout(tick, 0);
-  paint();
+  paint([]);
 }
 
 function stop() {
   clearTimeout(page.playing);
+  if (page.playing) paint([]);
   page.playing = 0;
-  paint();
 }
 
 /** After a rest: the address holds what is shown, and the reach of every choice is measured. */
@@ -172,8 +181,9 @@ function rested() {
 
 /** @param {string} sentence */
 function refuse(sentence) {
+  if (sentence === page.refused) return;
   page.refused = sentence;
-  paint();
+  paint([]);
 }
 
 /** What is typed is the source where there is one, else the prompt. @param {string} typed */
@@ -220,8 +230,11 @@ async function openStage(c) {
   if (tab) tab.location.href = c.share ? `./${c.share}` : "./";
 }
 
-function paint() {
-  page.painting ||= requestAnimationFrame(() => {
+/** What the page says, what changed, and all of some columns; while a step is on its way they wait for each other. @param {Column[]} [whole] */
+function paint(whole = page.columns) {
+  for (const c of whole) c.due.push(ALL);
+  page.owed = page.columns.some((c) => c.awaited);
+  if (!page.owed) page.painting ||= requestAnimationFrame(() => {
     page.painting = 0;
     draw();
   });
@@ -277,10 +290,10 @@ function presets() {
 
 /** @type {Record<string, (value: string) => any>} */
 const acts = {
-  step: () => { stop(); step(); }, back: () => { stop(); back(); }, play, theme: theming(paint), speak: () => speak(place("language").dataset.language ?? ""),
-  phase: (value) => enter(/** @type {any} */ (value)), weights: (value) => begin({ ...page.now, weights: /** @type {any} */ (value) }), lead: (value) => { page.now = { ...page.now, lead: /** @type {any} */ (value) }; rested(); paint(); },
+  step: () => { stop(); step(); }, back: () => { stop(); back(); }, play, theme: theming(() => paint()), speak: () => speak(place("language").dataset.language ?? ""),
+  phase: (value) => enter(/** @type {any} */ (value)), weights: (value) => begin({ ...page.now, weights: /** @type {any} */ (value) }), lead: (value) => { page.now = { ...page.now, lead: /** @type {any} */ (value) }; rested(); paint([]); },
   copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.now)).then(() => text(place("compare-copied"), msg`Copied`)),
-  take: taking(place("compare-take"), page, { grid: place("compare-grid"), redraw: draw, refuse }),
+  take: taking(place("compare-take"), page, { grid: place("compare-grid"), redraw: () => (paint(), draw()), refuse }),
 };
 acting(acts);
 sayWhole(document);
@@ -288,7 +301,7 @@ place("compare-input").append(h("input", { id: "compare-text", autocomplete: "of
 addEventListener("hashchange", () => location.hash !== pack(page.now) && follow());
 addEventListener("online", () => page.columns.forEach((c) => c.socket.connect()));
 document.addEventListener("box", () => paint());
-document.fonts.ready.then(paint);
+document.fonts.ready.then(() => paint());
 
 function follow() {
   if (!isComparison(location.hash)) return begin(page.now);

@@ -48,6 +48,29 @@ def test_three_models_step_together_and_go_back_together(compare: Page) -> None:
     steps(compare, "0,0,0")
 
 
+def test_a_step_is_one_picture_and_what_comes_later_draws_what_shows_it(compare: Page) -> None:
+    compare.wait_for_function("() => lookbackCompare.columns.every((c) => c.reach()) && !lookbackCompare.painting")
+    compare.evaluate("""() => {
+      const clear = CanvasRenderingContext2D.prototype.clearRect;
+      CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+        const row = this.canvas.closest(".compare-row");
+        window.drawn.push(row.classList[1] + " " + [...row.querySelectorAll("canvas")].indexOf(this.canvas));
+        clear.apply(this, box);
+      };
+      window.tell = async (column, part) => {
+        window.drawn = [];
+        lookbackCompare.columns[column].changed(lookbackCompare.columns[column], [part]);
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        return window.drawn.sort().join();
+      };
+    }""")
+    assert compare.evaluate("() => tell(1, 'analysis')") == "reach 1"
+    compare.evaluate("() => { lookbackCompare.columns[0].awaited = true; }")
+    assert compare.evaluate("() => tell(1, 'values')") == ""
+    compare.evaluate("() => { lookbackCompare.columns[0].awaited = false; }")
+    assert compare.evaluate("() => tell(0, 'values')") == "reads 0,reads 1,sofar 0,sofar 1"
+
+
 def test_a_model_is_exchanged_added_and_removed_and_a_link_brings_it_back(compare: Page) -> None:
     compare.get_by_label("Model B").select_option("luong")
     steps(compare, "0,0,0")
