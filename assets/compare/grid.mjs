@@ -179,7 +179,7 @@ export class Grid {
   /** @param {any} cell @param {Column} c @param {number} i @param {Column[]} columns */
   chooses(cell, c, i, columns) {
     const request = c.request(), top = (request?.candidates ?? []).slice(0, 3);
-    list(cell.firstChild, top, (/** @type {any} */ x) => x.id, () => h("li", null, h("span", { class: "mono" }), h("span", { class: "bar" }, h("i")), h("b", { class: "mono" })), (line, x) => {
+    list(cell.firstChild, top, (_, at) => at, () => h("li", null, h("span", { class: "mono" }), h("span", { class: "bar" }, h("i")), h("b", { class: "mono" })), (line, x) => {
       set(line, "data-on", x.id === request.choice ? "true" : null);
       text(line.children[0], shown(x.token));
       line.children[1].firstChild.style.width = `${x.probability * 100}%`;
