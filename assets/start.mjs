@@ -2,6 +2,7 @@
 /** The page begins here: data from the server, the run, the views, the controls. */
 
 import { Actions } from "./lib/run/actions.mjs";
+import { data } from "./lib/data.mjs";
 import { Controls } from "./lib/page/controls.mjs";
 import { Frame } from "./lib/page/frame.mjs";
 import { Hints } from "./lib/page/hints.mjs";
@@ -26,7 +27,6 @@ const PATIENCE = 3000;
 /** Asked for before anything is laid out with them, so that the first picture has them. */
 for (const font of ["Inter Variable", "JetBrains Mono Variable"]) document.fonts.load(`1em "${font}"`);
 const page = /** @type {any} */ (window);
-const data = JSON.parse(document.getElementById("lookback-data")?.textContent ?? "{}");
 const store = new Store();
 /** A page that holds a recording plays it, and needs neither Dash nor a server. */
 const replay = document.getElementById("lookback-run") ? await import("./lib/taking/playback.mjs") : null;

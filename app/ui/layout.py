@@ -122,7 +122,7 @@ def page_data(app: Dash, catalogue: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _architecture(found: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {k: found[k] for k in ("id", "family", "config_schema", "phases", "tasks", "checkpoints", "capabilities")}
+    kept = {k: found[k] for k in ("id", "family", "phases", "tasks", "checkpoints", "capabilities")}
     return {**kept, "name": say(found["name"]), "changed": say(found["changed"])}
 
 

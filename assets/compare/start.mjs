@@ -1,6 +1,7 @@
 // @ts-check
 /** The comparison: columns that share an input, a seed and a clock. A page of its own; a link holds it. */
 
+import { data } from "../lib/data.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { acting } from "../lib/page/acting.mjs";
@@ -19,7 +20,6 @@ import { ended, said, stepOf, stepped } from "./said.mjs";
 
 /** @typedef {import("./link.mjs").Comparison} Comparison */
 
-const data = JSON.parse(document.getElementById("lookback-data")?.textContent ?? "{}");
 const place = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
 const PLAY = { decode: 600, train: 30 }; // ms between steps
 const REST = 220; // ms after which the address and the reach follow

@@ -2,10 +2,11 @@
 /** Every word that the page shows passes here, so that another language can take its place. English stands in the code and is its
  * own key; the words of another language come with the page (app/ui/language.py, assets/lang/). */
 
+import { data } from "./data.mjs";
 import { sentences } from "./page/sentences.mjs";
 
 /** "English with {0}" -> the same in the page's language. @type {Record<string, string>} */
-const words = globalThis.document ? (JSON.parse(document.getElementById("lookback-data")?.textContent ?? "{}").words ?? {}) : {};
+const words = data.words ?? {};
 
 /** One message: msg`Row ${3} of ${8}`. Its key is "Row {0} of {1}"; what is put in stays as it is.
  * @param {TemplateStringsArray} strings @param {...(string | number)} values @returns {string} */

@@ -4,6 +4,7 @@
 /** @typedef {{parameters: number, weights: "trained" | "random", allowed: Record<string, import("../numbers.mjs").Fitting>}} Variant */
 /** @param {any} scenario @returns {Promise<Variant | null>} null when it is refused */
 async function post(scenario) {
+  await new Promise((due) => (globalThis.requestIdleCallback ?? setTimeout)(due)); // what is asked for at the start waits for the first picture
   const headers = { "Content-Type": "application/json" };
   const response = await fetch(new URL("api/scenario/validate", document.baseURI), { method: "POST", headers, body: JSON.stringify(scenario) });
   return response.ok ? response.json() : null;
