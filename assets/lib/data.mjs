@@ -1,5 +1,5 @@
 // @ts-check
 /** What the server wrote into the page, read once. */
 
-/** @type {Record<string, any>} */
+/** @type {any} */
 export const data = JSON.parse(globalThis.document?.getElementById("lookback-data")?.textContent ?? "{}");
