@@ -85,7 +85,7 @@ page.dash_clientside = { lookback: Object.fromEntries(Object.keys(set).map((id) 
 
 /** What the page's buttons do. @type {Record<string, () => any>} */
 const acts = {
-  step: () => actions.step(), back: () => actions.back(), play: () => actions.play(), undo: () => actions.undo(), redo: () => actions.redo(),
+  step: () => actions.step(), back: () => actions.back(), play: () => actions.play(), before: () => actions.beforeUpdates(), undo: () => actions.undo(), redo: () => actions.redo(),
   reset: () => frame.askReset(), resetNow: () => frame.answerReset(true), keep: () => frame.answerReset(false),
   startNew: () => location.assign(location.pathname),
   nextTheme: () => actions.nextTheme(), speak: () => speak(document.getElementById(data.ids.LANGUAGE)?.dataset.language ?? ""), retry: () => run.socket.connect(), share: () => share.open(), help: () => help(),

@@ -37,7 +37,15 @@ export function note(world) {
   const failed = failing(world);
   if (failed) return { ...failed, text: `${failed.text} ${edited(world)}`.trim(), tone: "bad" };
   if (notice) return { text: notice.message, tone: "", action: notice.offer ? { name: offerName(notice.offer, world.history), command: notice.offer } : null };
-  return { text: edited(world) || along(world) || [clipping(world) || waiting(world) || weightsNote(world.opened?.weights, world.moved?.updates ?? 0, world.curve), uncounted(world)].filter(Boolean).join(" ") || unknownWords(world) || pace(world), tone: "", action: null };
+  const first = edited(world) || along(world);
+  if (first) return { text: first, tone: "", action: null };
+  return { text: [clipping(world) || waiting(world) || weightsNote(world.opened?.weights, world.moved?.updates ?? 0, world.curve), uncounted(world)].filter(Boolean).join(" ") || unknownWords(world) || pace(world), tone: "", action: beforeUpdates(world) };
+}
+
+/** Out of training, the way back from what was trained here. @param {World} world @returns {Action | null} */
+function beforeUpdates(world) {
+  if (read.phase(world) === "train" || !world.moved?.updates) return null;
+  return { name: world.opened.weights?.kind === "trained" ? msg`Back to the trained weights` : msg`Back to the random draw`, act: "before" };
 }
 
 /** A check that fails: its claim, its figure and the way to its place.

@@ -149,6 +149,7 @@ test("the note: a failing check with the way to it, a notice with its offer, wha
   const curve = (/** @type {any[]} */ loss) => /** @type {any} */ ({ updates: loss.map((_, i) => i + 1), loss });
   assert.equal(weightsNote({ kind: "random", source: {} }, 3, curve([5.5, 4, 3.25])), "Weights: random, then 3 updates here. Loss 5.50 at update 1, 3.25 at 3.");
   assert.equal(weightsNote({ kind: "random", source: {} }, 2, curve([5.5, "NaN"])), "Weights: random, then 2 updates here.");
+  assert.deepEqual([0, 2].map((updates) => note(world({ moved: { ...world().moved, updates } })).action?.act), [undefined, "before"]);
   const history = new Map([[3, node(3, 0, "train", 411)]]);
   assert.deepEqual([offerName({ kind: "go", moment: 3 }, history), offerName({ kind: "undo" }, history)], ["Back to update 411", "Undo"]);
   assert.deepEqual([place(world()), place(training())], ["decode 2", "update 4"]);
