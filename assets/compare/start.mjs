@@ -290,7 +290,7 @@ function presets() {
 
 /** @type {Record<string, (value: string) => any>} */
 const acts = {
-  step: () => { stop(); step(); }, back: () => { stop(); back(); }, play, theme: theming(() => paint()), speak: () => speak(place("language").dataset.language ?? ""),
+  step: () => { stop(); step(); }, back: () => { stop(); back(); }, play, theme: theming(() => { paint(); draw(); }), speak: () => speak(place("language").dataset.language ?? ""),
   phase: (value) => enter(/** @type {any} */ (value)), weights: (value) => begin({ ...page.now, weights: /** @type {any} */ (value) }), lead: (value) => { page.now = { ...page.now, lead: /** @type {any} */ (value) }; rested(); paint([]); },
   copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.now)).then(() => text(place("compare-copied"), msg`Copied`)),
   take: taking(place("compare-take"), page, { grid: place("compare-grid"), redraw: () => (paint(), draw()), refuse }),

@@ -46,6 +46,7 @@ export default {
     hide(/** @type {any} */ (element.querySelector(".by-clauses")), world.opened?.scenario?.task !== "translation");
     words(element, own);
     clearTimeout(own.timer);
+    if ("paper" in document.documentElement.dataset) return void paint(element, own); // it is copied at once
     const wait = own.at + PERIOD - performance.now();
     own.timer = setTimeout(() => paint(element, own), Math.max(0, wait));
   },
@@ -112,7 +113,7 @@ export function valueWords(curve, { show, hover, broken }) {
 async function paint(element, own) {
   own.at = performance.now();
   const plot = /** @type {any} */ (element.children[1]);
-  const library = await plotly().catch((error) => text(plot, error.message)); // the next update tries again
+  const library = /** @type {any} */ (globalThis).Plotly ?? (await plotly().catch((error) => text(plot, error.message))); // the next update tries again
   if (!library) return;
   const size = boxOf(plot);
   if (!own.curve || !size[0] || !size[1]) return;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator
@@ -226,15 +227,30 @@ def test_what_is_set_before_a_run_is_there_is_set_in_it(context: BrowserContext,
 def test_paper_shows_the_stage_alone_and_light(window: Window) -> None:
     window.page.emulate_media(color_scheme="dark")
     window.until("document.documentElement.dataset.mantineColorScheme === 'dark'")
+    sentence = window.said()
     window.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     window.page.emulate_media(media="print", color_scheme="dark")
     assert window.page.evaluate("() => document.documentElement.dataset.mantineColorScheme") == "light"
-    shown = {name: window.page.locator(name).is_visible() for name in (".top", ".setup", ".status", "#step", "#slot-map", ".say")}
-    assert [name for name, there in shown.items() if there] == ["#slot-map", ".say"]
-    box = window.page.locator(".stage").bounding_box()
-    assert box and box["width"] <= 1040 and box["height"] <= 710
+    assert not window.page.locator(".app").is_visible()
+    paper = window.page.locator(".paper")
+    words = paper.inner_text()
+    assert sentence in words and "What it keeps" in words
+    assert not {"Back", "Step", "Play"} & set(words.splitlines())
+    box = paper.bounding_box()
+    assert box and box["width"] <= 976 and box["height"] <= 714
     window.page.evaluate("() => dispatchEvent(new Event('afterprint'))")
     assert window.page.evaluate("() => document.documentElement.dataset.mantineColorScheme") == "dark"
+
+
+@pytest.mark.parametrize("address", ["/", "/compare", "/bench"])
+def test_a_page_is_one_page_of_paper_held_either_way(blank: Window, address: str) -> None:
+    blank.page.goto(blank.address + address)
+    blank.until("document.documentElement.dataset.ready !== undefined")
+    for landscape in (True, False):
+        blank.page.add_style_tag(content=f"@page {{ size: {'landscape' if landscape else 'portrait'} }}")
+        paper = blank.page.pdf(format="A4", landscape=landscape, margin=dict.fromkeys(("top", "right", "bottom", "left"), "10mm"))
+        assert len(re.findall(rb"/Type /Page\b", paper)) == 1
+    assert blank.page.locator(".app").is_visible() and blank.page.locator(".paper").count() == 0
 
 
 def test_a_reader_on_a_narrow_page_is_told_why_nothing_can_be_set(window: Window, context: BrowserContext) -> None:

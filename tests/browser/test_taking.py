@@ -195,6 +195,7 @@ def test_a_picture_of_shapes_has_its_words_as_words(window: Window) -> None:
     window.page.keyboard.press("Enter")
     with window.page.expect_download() as download:
         window.page.get_by_role("menuitem", name="SVG").click()
+    assert Path(download.value.path()).stat().st_size < 300_000, "what elements have alike is written once"
     picture = ElementTree.parse(download.value.path()).getroot()
     drawn = [element.text or "" for svg in picture.iter(f"{SVG}svg") if svg is not picture for element in svg.iter(f"{SVG}text")]
     weight = window.page.evaluate("() => lookback.store.world.values('map', 0)[0].at(0, lookback.store.world.look.head, 1, 2)")

@@ -1,21 +1,31 @@
 // @ts-check
 /** On paper: the stage alone, light, as large as one page lets it be. */
 
-/** A landscape A4 page within its margins, px of CSS (96 an inch). */
-const PAGE = { width: 1032, height: 700 };
+import { h } from "../dom.mjs";
+import { copyOf } from "../taking/picture.mjs";
 
-/** @param {HTMLElement} stage @param {(light: boolean) => void} paint at once, in light colours or as chosen */
+/** The sides of a page within its margins, px of CSS (96 an inch): A4 and US letter both have them. */
+const SIDES = { long: 976, short: 714 };
+
+/** What is printed is a copy of the stage as the screen shows it: the rules for small screens would hold for a sheet of paper too, and its
+ * canvases would be drawn for another layout. @param {HTMLElement} stage @param {(light: boolean) => void} paint at once, in light colours or as chosen */
 export function onPrint(stage, paint) {
+  const paper = h("div", { class: "paper", "aria-hidden": "true" });
+  const page = document.documentElement;
   addEventListener("beforeprint", () => {
-    const { width, height } = stage.getBoundingClientRect();
-    const whole = Math.max(height, stage.scrollHeight);
-    stage.style.setProperty("--print-width", `${width}px`);
-    stage.style.setProperty("--print-height", `${whole}px`);
-    stage.style.setProperty("--print-zoom", String(fit(width, whole)));
-    paint(true);
+    page.toggleAttribute("data-paper", true);
+    const { copy, styles, width, height } = copyOf(stage, () => paint(true), true);
+    const zoom = { landscape: fit(width, height, SIDES.long, SIDES.short), portrait: fit(width, height, SIDES.short, SIDES.long) };
+    for (const [name, value] of Object.entries(zoom)) paper.style.setProperty(`--${name}`, String(value));
+    paper.replaceChildren(h("style", null, styles), copy);
+    document.body.append(paper);
   });
-  addEventListener("afterprint", () => paint(false));
+  addEventListener("afterprint", () => {
+    page.toggleAttribute("data-paper", false);
+    paper.remove();
+    paint(false);
+  });
 }
 
-/** @param {number} width @param {number} height */
-export const fit = (width, height) => Math.min(PAGE.width / width, PAGE.height / height, 1.4);
+/** How much larger or smaller a stage of this size is on a page of that. @param {number} width @param {number} height @param {number} wide @param {number} high */
+export const fit = (width, height, wide, high) => Math.min(wide / width, high / height, 1.4);

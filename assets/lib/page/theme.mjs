@@ -3,6 +3,7 @@
 
 import { forgetTheme } from "../canvas.mjs";
 import { lasting } from "../storage.mjs";
+import { onPrint } from "./printing.mjs";
 
 /** @typedef {"auto" | "light" | "dark"} Theme */
 
@@ -36,14 +37,16 @@ export function onSystemChange(changed) {
   for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) matchMedia(query).addEventListener("change", changed);
 }
 
-/** Of a page beside the stage: it follows the system, and what comes back takes the next theme. @param {() => void} paint draws what has colours */
+/** Of a page beside the stage: it follows the system, is light on paper, and what comes back takes the next theme.
+ * @param {() => void} paint draws what has colours, at once */
 export function theming(paint) {
-  const themed = () => {
-    document.documentElement.setAttribute("data-mantine-color-scheme", scheme(remembered()));
+  const themed = (light = false) => {
+    document.documentElement.setAttribute("data-mantine-color-scheme", light ? "light" : scheme(remembered()));
     forgetTheme();
     paint();
   };
-  onSystemChange(themed);
+  onSystemChange(() => themed());
+  onPrint(/** @type {HTMLElement} */ (document.querySelector(".stage")), themed);
   return () => {
     remember(following(remembered()));
     themed();

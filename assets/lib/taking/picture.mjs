@@ -11,31 +11,38 @@ const LINE = 16;
 const SVG = "http://www.w3.org/2000/svg";
 const HTML = "http://www.w3.org/1999/xhtml";
 /** Styles that make no difference in a still picture, or would move it, or say again what others say. */
-const LEFT_OUT = /^(transition|animation|cursor|pointer-events|contain|container|will-change|-webkit-locale|user-select|touch-action|scroll|overscroll|inline-size|block-size|min-|max-|perspective-origin|transform-origin|view-transition|interactivity|timeline|anchor|app-region|offset|corner|ruby|math|page|position-(anchor|area|try|visibility)|(border|margin|padding|inset|overflow)-(block|inline)|border-(start|end)-)/;
-/** Styles that an element has from those around it, or that are nothing only while another one is nothing. */
-const TOLD = /^(color|font|line-height|letter-|text-|white-space|word-|visibility|list-style|border-(collapse|spacing)|caption|empty-cells|direction|fill|stroke|quotes|tab-size|hyphen|overflow-wrap|paint-order|clip-rule|image-rendering|shape-rendering|dominant|-webkit|writing-mode|display$|(border|outline)-.*width$)/;
-/** Elements that browsers give no style of their own but what is inherited. */
-const BARE = /^(div|span|section|i|b|small|svg|g|path|rect|circle|line|polyline|text)$/i;
+const LEFT_OUT = /^(--|transition|animation|cursor|pointer-events|contain|container|will-change|-webkit-locale|user-select|touch-action|scroll|overscroll|inline-size|block-size|min-|max-|perspective-origin|transform-origin|view-transition|interactivity|timeline|anchor|app-region|offset|corner|ruby|math|page|position-(anchor|area|try|visibility)|(border|margin|padding|inset|overflow)-(block|inline)|border-(start|end)-)/;
+/** Styles that an element has from those around it, or that are nothing only while another one is nothing: always written. */
+const TOLD = /^(width|height|display|color|font-(family|size|style|weight|variant-numeric|feature-settings)|line-height|letter-spacing|text-(align|indent|transform|wrap-mode|shadow)|white-space.*|visibility|list-style-type|direction|(border|outline)-.*width)$/;
+/** The same of shapes. */
+const SHAPED = /^(fill|stroke)/;
+/** Styles that are each element's own; what is left many have alike. */
+const OWN = /^(width|height|left|top|right|bottom|transform|translate)$|^grid-template-/;
 
-/** The picture as SVG text. `redraw` paints the view's canvases anew at once; as shapes they grow without blur.
- * @param {HTMLElement} element @param {string} caption @param {() => void} redraw @param {boolean} [shapes] @returns {Promise<{text: string, width: number, height: number}>} */
-export async function svgOf(element, caption, redraw, shapes = false) {
+/** A copy of an element as it is now, and the style sheet that it needs. `redraw` paints its canvases anew at once; as shapes they grow without blur.
+ * @param {HTMLElement} element @param {() => void} redraw @param {boolean} [shapes] @returns {{copy: any, styles: string, width: number, height: number}} */
+export function copyOf(element, redraw, shapes = false) {
   sharpen(SCALE);
-  /** @type {Map<HTMLCanvasElement, Vector>} */
-  const pens = new Map();
-  let copy, width, height;
+  /** @type {Kit} */
+  const kit = { pens: new Map(), sheet: new Map() };
   try {
-    if (shapes) drawWith(penIn(pens));
+    if (shapes) drawWith(penIn(kit.pens));
     redraw();
-    ({ width, height } = extent(element));
-    copy = copied(element, pens);
+    const { width, height } = extent(element);
+    const copy = copied(element, kit);
+    Object.assign(copy.style, { margin: "0", width: `${width}px`, height: `${height}px` });
+    if (getComputedStyle(element).display === "contents") copy.style.display = "block";
+    return { copy, styles: [...kit.sheet].map(([said, name]) => `.${name}{${said}}`).join(""), width, height };
   } finally {
     sharpen(0);
     drawWith(null);
     redraw();
   }
-  Object.assign(copy.style, { margin: "0", width: `${width}px`, height: `${height}px` });
-  if (copy.style.display === "contents") copy.style.display = "block";
+}
+
+/** The picture as SVG text. @param {HTMLElement} element @param {string} caption @param {() => void} redraw @param {boolean} [shapes] @returns {Promise<{text: string, width: number, height: number}>} */
+export async function svgOf(element, caption, redraw, shapes = false) {
+  const { copy, styles, width, height } = copyOf(element, redraw, shapes);
   const body = getComputedStyle(document.body);
   const colour = getComputedStyle(element).color;
   const background = ground(element);
@@ -44,7 +51,7 @@ export async function svgOf(element, caption, redraw, shapes = false) {
   const h = Math.ceil(height) + 3 * MARGIN + LINE * lines.length;
   const words = lines.map((line, i) => `<text x="${MARGIN}" y="${Math.ceil(height) + 2 * MARGIN + 11 + LINE * i}" font-size="11" font-family='${escaped(body.fontFamily)}' fill="${colour}">${escaped(line)}</text>`).join("");
   const inside = new XMLSerializer().serializeToString(copy);
-  const text = `<svg xmlns="${SVG}" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}"><title>${escaped(caption)}</title><style>${await fonts()}</style>` +
+  const text = `<svg xmlns="${SVG}" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}"><title>${escaped(caption)}</title><style>${await fonts()}${escaped(styles)}</style>` +
     `<rect width="100%" height="100%" fill="${background}"/><foreignObject x="${MARGIN}" y="${MARGIN}" width="${Math.ceil(width)}" height="${Math.ceil(height)}">${inside}</foreignObject>${words}</svg>`;
   return { text, width: w, height: h };
 }
@@ -75,17 +82,17 @@ const penIn = (pens) => (canvas, size) => {
   return pens.get(canvas);
 };
 
-/** @param {Element} element @param {Map<HTMLCanvasElement, Vector>} pens what was drawn as shapes @param {number} [edge] what begins below it is not in sight @returns {any} */
-function copied(element, pens, edge = Infinity) {
+/** What a copy is made with: what was drawn as shapes, and the styles that elements have alike, each with the class that stands for it.
+ * @typedef {{pens: Map<HTMLCanvasElement, Vector>, sheet: Map<string, string>}} Kit */
+
+/** @param {Element} element @param {Kit} kit @param {number} [edge] what begins below it is not in sight @returns {any} */
+function copied(element, kit, edge = Infinity) {
   const style = getComputedStyle(element);
-  if (element instanceof HTMLCanvasElement) return imageOf(element, style, pens.get(element));
+  if (element instanceof HTMLCanvasElement) return imageOf(element, style, kit);
   const copy = /** @type {any} */ (element.cloneNode(false));
   copy.removeAttribute("id");
-  if (copy.namespaceURI === HTML) {
-    copy.removeAttribute("class");
-    copy.removeAttribute("hidden");
-  }
-  copy.setAttribute("style", written(style, element.tagName, element instanceof SVGElement));
+  if (copy.namespaceURI === HTML) copy.removeAttribute("hidden");
+  dress(copy, style, kit);
   if (/auto|scroll/.test(style.overflow)) copy.style.overflow = "hidden"; // no bars
   if (element instanceof HTMLInputElement) {
     copy.setAttribute("value", element.value);
@@ -93,13 +100,13 @@ function copied(element, pens, edge = Infinity) {
   }
   const scrolled = element.scrollLeft || element.scrollTop;
   const low = /auto|scroll/.test(style.overflowY) && element.scrollHeight > element.clientHeight ? Math.min(edge, element.getBoundingClientRect().bottom) : edge;
-  const before = pseudo(element, "::before");
+  const before = pseudo(element, "::before", kit);
   if (before) copy.append(before);
   for (const child of element.childNodes) {
     if (child.nodeType === Node.TEXT_NODE) copy.append(child.cloneNode());
-    else if (child instanceof Element && seen(child) && !(child.getBoundingClientRect().top > low)) copy.append(copied(child, pens, low));
+    else if (child instanceof Element && seen(child) && !(child.getBoundingClientRect().top > low)) copy.append(copied(child, kit, low));
   }
-  const after = pseudo(element, "::after");
+  const after = pseudo(element, "::after", kit);
   if (after) copy.append(after);
   if (scrolled) for (const child of copy.children) child.style.translate = `${-element.scrollLeft}px ${-element.scrollTop}px`;
   return copy;
@@ -113,10 +120,11 @@ function seen(element) {
 }
 
 /** A canvas that sticks to what is in sight stays there: what it shows is scrolled already.
- * @param {HTMLCanvasElement} canvas @param {CSSStyleDeclaration} style @param {Vector} [drawn] */
-function imageOf(canvas, style, drawn) {
+ * @param {HTMLCanvasElement} canvas @param {CSSStyleDeclaration} style @param {Kit} kit */
+function imageOf(canvas, style, kit) {
+  const drawn = kit.pens.get(canvas);
   const image = document.createElement(drawn ? "div" : "img");
-  image.setAttribute("style", written(style, "img"));
+  dress(image, style, kit);
   const scroller = style.position === "sticky" ? canvas.closest(".pan") : null;
   if (scroller) Object.assign(image.style, { position: "relative", top: `${scroller.scrollTop}px`, left: `${scroller.scrollLeft}px` });
   if (drawn) image.append(drawn.element());
@@ -124,40 +132,58 @@ function imageOf(canvas, style, drawn) {
   return image;
 }
 
-/** The styles of an element that a file does not give it by itself. @param {CSSStyleDeclaration} style @param {string} tag @param {boolean} [graphic] */
-function written(style, tag, graphic = false) {
-  const parts = [], bare = BARE.test(tag) ? initial() : null;
-  for (const name of style) {
-    if (LEFT_OUT.test(name) || (graphic && /^(width|height|x|y|cx|cy|r|rx|ry|d)$/.test(name))) continue;
+/** Give a copy the styles that a file does not give it by itself: its own, and the class of those that others have too.
+ * @param {any} copy @param {CSSStyleDeclaration} style @param {Kit} kit */
+function dress(copy, style, { sheet }) {
+  const graphic = copy instanceof SVGElement, plain = unstyled(copy);
+  /** @type {string[][]} */
+  const [own, alike] = [[], []];
+  for (const name of names(style)) {
+    if (graphic && /^(width|height|x|y|cx|cy|r|rx|ry|d)$/.test(name)) continue;
     const value = style.getPropertyValue(name);
-    if (bare?.get(name) !== value || TOLD.test(name)) parts.push(`${name}:${value}`);
+    if (plain.get(name) !== value || TOLD.test(name) || (graphic && SHAPED.test(name))) (OWN.test(name) ? own : alike).push(`${name}:${value}`);
   }
-  if (style.transform !== "none") parts.push(`transform-origin:${style.transformOrigin}`);
-  return parts.join(";");
+  if (style.transform !== "none") own.push(`transform-origin:${style.transformOrigin}`);
+  const said = alike.join(";");
+  if (!sheet.has(said)) sheet.set(said, `s${sheet.size}`);
+  copy.setAttribute("class", sheet.get(said));
+  copy.setAttribute("style", own.join(";"));
 }
 
-/** @type {Map<string, string> | null} */
-let initials = null;
+/** @type {string[]} */
+let known = [];
 
-/** What each style is where nobody says anything. */
-function initial() {
-  if (initials) return initials;
-  const nobody = document.createElement("i");
-  nobody.style.all = "initial";
+/** The styles that make a difference. @param {CSSStyleDeclaration} style */
+function names(style) {
+  if (!known.length) known = Array.from(style).filter((name) => !LEFT_OUT.test(name));
+  return known;
+}
+
+/** @type {Map<string, Map<string, string>>} */
+const unstyleds = new Map();
+
+/** What each style of such an element is where nobody says anything: in a tree of its own the page's rules do not hold. @param {Element} like */
+function unstyled(like) {
+  const known = unstyleds.get(like.tagName);
+  if (known) return known;
+  const nobody = document.createElement("div");
+  nobody.style.cssText = "all: initial; display: none";
   document.body.append(nobody);
-  const style = getComputedStyle(nobody);
-  initials = new Map(Array.from(style, (name) => [name, style.getPropertyValue(name)]));
+  const alone = document.createElementNS(like.namespaceURI, like.localName);
+  nobody.attachShadow({ mode: "open" }).append(alone);
+  const style = getComputedStyle(alone), found = new Map(names(style).map((name) => [name, style.getPropertyValue(name)]));
+  unstyleds.set(like.tagName, found);
   nobody.remove();
-  return initials;
+  return found;
 }
 
-/** What CSS puts before or after, as an element. @param {Element} element @param {"::before" | "::after"} which */
-function pseudo(element, which) {
+/** What CSS puts before or after, as an element. @param {Element} element @param {"::before" | "::after"} which @param {Kit} kit */
+function pseudo(element, which, kit) {
   const style = getComputedStyle(element, which);
   const { content } = style;
   if (content === "none" || content === "normal" || style.display === "none") return null;
   const made = document.createElement("span");
-  made.setAttribute("style", written(style, "span"));
+  dress(made, style, kit);
   made.textContent = content.startsWith('"') ? JSON.parse(content) : "";
   return made;
 }
@@ -186,14 +212,14 @@ function held(element) {
 /** @type {Promise<string> | null} */
 let kept = null;
 
-/** The page's own faces as addresses, because a picture may load nothing. */
+/** The page's own faces as addresses, because a picture may load nothing; none while the server is not reached. */
 function fonts() {
   kept ??= Promise.all([...document.styleSheets].flatMap((sheet) => faces(sheet)).map(async ({ rule, base }) => {
     const [, file] = /url\("?([^")]+)"?\)/.exec(rule.style.getPropertyValue("src")) ?? [];
     if (!file) return "";
     const found = file.startsWith("data:") ? file : await asAddress(new URL(file, base).href);
     return `@font-face{font-family:${rule.style.getPropertyValue("font-family")};font-weight:${rule.style.getPropertyValue("font-weight")};src:url(${found}) format("woff2")}`;
-  })).then((all) => all.join(""));
+  })).then((all) => all.join(""), () => ((kept = null), ""));
   return kept;
 }
 

@@ -12,7 +12,7 @@ test("after a second the wait is told: as long as last time, else what has passe
 });
 
 test("a stage is printed as large as one page lets it be", () => {
-  assert.equal(fit(2064, 700), 0.5);
-  assert.equal(fit(1032, 1400), 0.5);
-  assert.equal(fit(300, 200), 1.4);
+  assert.equal(fit(2000, 700, 1000, 700), 0.5);
+  assert.equal(fit(1000, 1400, 1000, 700), 0.5);
+  assert.equal(fit(300, 200, 1000, 700), 1.4);
 });
