@@ -218,7 +218,7 @@ function clock(world) {
 }
 let started = false;
 
-/** When the connection went, and until when it is told that it came back. @type {WeakMap<HTMLElement, {since: number, until: number, text: string}>} */
+/** When the connection went, and until when it is told that it came back, at which moment. @type {WeakMap<HTMLElement, {since: number, until: number, text: string, at?: number}>} */
 const losses = new WeakMap();
 const TELL_FOR = 6000;
 
@@ -229,8 +229,9 @@ function back(element, world) {
   const loss = losses.get(element);
   if (world.connection === "offline") losses.set(element, { since: Number(world.reason) || now, until: 0, text: "" });
   if (!loss || world.connection !== "open") return null;
-  if (!loss.until) Object.assign(loss, { until: now + TELL_FOR, text: msg`Connected again after ${age(now - loss.since)}. This is ${place(world)}.` });
-  if (now < loss.until) return { text: loss.text, tone: "", action: null };
+  if (!loss.until) Object.assign(loss, { until: now + TELL_FOR, text: msg`Connected again after ${age(now - loss.since)}.`, at: world.moved?.at });
+  const text = loss.at === world.moved?.at ? `${loss.text} ${msg`This is ${place(world)}.`}` : loss.text; // the run went on
+  if (now < loss.until) return { text, tone: "", action: null };
   losses.delete(element);
   return null;
 }

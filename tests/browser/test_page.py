@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
+from app.session import link
 from tests.browser.conftest import Server, Window
 
 pytestmark = pytest.mark.browser
@@ -70,9 +71,15 @@ def test_the_address_brings_the_run_to_another_person(window: Window, browser: B
         assert other.problems == []
 
 
-def test_a_link_that_cannot_be_read_says_so_and_the_page_is_alive(blank: Window) -> None:
-    blank.open("/#s=notalink")
-    blank.until("document.querySelector('.say')?.textContent.includes('cannot be read')")
+NEWER = link.pack({"v": 1, "scenario": {"hologram": 3}, "log": [], "view": {}})
+
+
+@pytest.mark.parametrize(
+    ("held", "said"), [("notalink", "cannot be read"), (NEWER, "This link was not opened: hologram is not a field")]
+)
+def test_a_link_that_cannot_be_read_says_so_and_the_page_is_alive(blank: Window, held: str, said: str) -> None:
+    blank.open("/#s=" + held)
+    blank.until(f"document.querySelector('.say')?.textContent.includes('{said}')")
     blank.step()
     assert blank.tokens() == ["<bos>", "le"]
 

@@ -32,7 +32,10 @@ export class AddressBar {
     try {
       const content = await unpack(fragment);
       const reply = await this.run.commands.open(content.scenario, content.log ?? []);
-      if (!reply.ok) return this.unfollow();
+      if (!reply.ok) {
+        this.run.refuse(reply.errors.map((e) => ({ ...e, message: msg`This link was not opened: ${e.message.replace(/\.?$/, ".")} A newer Lookback may have made it.` })));
+        return this.unfollow();
+      }
       passing.setItem(LINK, fragment);
       this.run.look(taken(content.view));
       return true;

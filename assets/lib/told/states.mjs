@@ -65,6 +65,7 @@ function cold({ waited, usual }) {
  * @param {World} world @returns {Said | null} */
 export function broken(world) {
   const { moved } = world;
+  if (!moved) return null; // it is opened, and not there yet
   if (read.phase(world) !== "train") {
     if (!moved.unreadable) return null;
     return { tone: "bad", parts: told(parts`There is no distribution to choose from: ${part(moved.unreadable, "p")} is not finite.`), action: undoing(world) };
