@@ -50,6 +50,7 @@ export default {
     const [written, there] = /** @type {any} */ (element.children);
     const c = carried(world, NAME);
     for (const part of [written, there]) set(part, "data-nothing", c ? null : "true");
+    set(written, "data-terms", tapes.shown(world)?.channel ? null : "true");
     const lock = c && world.look.lock && tapes.owner(world) === c.group.owner ? world.look.lock : null;
     const row = c ? (lock && lock.row <= c.newest ? lock.row : c.newest) : 0;
     const unit = c && !c.group.channel ? Math.min(lock?.key ?? 0, c.width - 1) : null;
@@ -59,7 +60,6 @@ export default {
     if (!c) return;
     const w = write(c, row);
     const now = unit === null ? byPlace(w, c.carry.pairs, lock?.key ?? -1) : ofUnit(w, unit);
-    set(written, "data-terms", unit === null ? null : "true");
     table(written.children[1].firstElementChild, now.head, now.lines);
     text(written.lastElementChild, now.note);
     remains(there, c, lock ? unit : null, world.hover?.row ?? -1, lock ? lock.row : -1);

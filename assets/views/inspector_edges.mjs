@@ -1,7 +1,7 @@
 // @ts-check
 /** Of a read through a pattern: its cells beside those of the full form, and how far one row reaches layer by layer. */
 
-import { h, hide, list, set, text } from "../lib/dom.mjs";
+import { h, list, set, text } from "../lib/dom.mjs";
 import { shownPath } from "../lib/inspect/inspected.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { edges, layersByWindow, patterned, reached } from "../lib/map/reach.mjs";
@@ -12,11 +12,12 @@ import { rowWords, shown } from "../lib/words.mjs";
 
 const NAME = "inspector_edges";
 
-/** All that the section says, or null. watched: the locked key, or the one that is read most. @param {World} world */
-export function reach(world) {
+/** All that the section says, or null. watched: the locked key, or the one that is read most. @param {World} world @param {number} [before] a row to keep the place with, before any is known */
+export function reach(world, before = -1) {
   const at = patterned(world);
   const rows = at ? read.rows(world, at.info.query) : [];
-  const { row, key } = read.focus(world);
+  const { row: newest, key } = read.focus(world);
+  const row = newest < 0 ? before : newest;
   if (!at || row < 0 || !rows[row]) return null;
   const most = key ?? read.reads(read.readCells(world, NAME), row, rows.length)[0]?.key ?? null;
   const layers = reached(at.info.masks, row, rows);
@@ -41,10 +42,11 @@ export default {
   },
 
   draw(element, world) {
-    const found = shownPath(world) === null && world.look.op === null ? reach(world) : null;
+    const found = shownPath(world) === null && world.look.op === null ? reach(world, 0) : null;
     set(element, "data-empty", found ? null : "true");
     if (!found) return;
     const [cells, far] = /** @type {any} */ (element.children);
+    for (const part of [cells, far]) set(part, "data-nothing", found.known ? null : "true");
     cellsOf(cells, found);
     rowsOf(far, found);
   },
@@ -84,6 +86,6 @@ function rowsOf(part, { at, rows, row, watched, layers, known, needs }) {
     text(tr.children[3], watched === null ? "" : inside ? msg`yes` : msg`no`);
     set(tr.children[3], "class", inside ? "c-v" : "dim");
   });
-  hide(note, watched === null || needs === null);
+  set(note, "data-later", watched === null || needs === null ? "true" : null);
   if (watched !== null && needs !== null) text(note, msg`By windows alone row ${name(watched)} needs ${counted(needs, "{0} layer", "{0} layers")}; this model has ${at.info.masks.length}.`);
 }

@@ -102,7 +102,7 @@ function bank(element, world, s) {
   const caption = element.firstElementChild;
   text(caption.querySelector("b"), s.title);
   text(caption.lastElementChild, s.note);
-  const kept = s.places.filter(read.known).length;
+  const kept = s.due ? 0 : s.places.filter(read.known).length;
   const held = s.owner ? counted(kept, "{0} row kept", "{0} rows kept") : counted(s.lines.length, "{0} tensor", "{0} tensors");
   set(caption, "title", msg`${s.title}: ${s.note}`);
   set(element.lastElementChild, "aria-label", msg`${s.title}: ${held}, ${s.note}`);
@@ -129,7 +129,7 @@ function cell(g, world, s, groups, i, step, height) {
   let y = 1;
   for (const lines of groups) {
     const tall = each * lines.length;
-    if (row && (row.state === "padded" || written(world, row, lines[0]))) lines.forEach((l, n) => place(g, row, l, [x, y + n * each, w, each - (each > 6 ? 1 : 0.5)], r));
+    if (row && !s.due && (row.state === "padded" || written(world, row, lines[0]))) lines.forEach((l, n) => place(g, row, l, [x, y + n * each, w, each - (each > 6 ? 1 : 0.5)], r));
     else if (w > 5) draw.dashed(g, x, y, w, tall - 0.5, r);
     const now = world.look.op === lines[0].path;
     if (row?.state === "new" && step > 5 && (now || read.phase(world) === "decode") && written(world, row, lines[0])) edge(g, x, y, w, tall, r, now);

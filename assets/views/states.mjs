@@ -49,8 +49,8 @@ export default {
     const form = (/** @type {string} */ name, /** @type {string} */ said) => h("span", { "data-form": name }, h("i", { class: `form ${name}` }), said);
     element.append(
       h("div", { class: "ph states-head" }, h("h2", { class: "h nowrap" }), h("span", { class: "sub" }), h("span", { class: "sp" }),
-        choice(), h("span", { class: "units", role: "group", "aria-label": msg`Channel` }, h("button", { type: "button", "aria-label": msg`Channel before` }, "‹"), h("button", { type: "button", "aria-label": msg`Channel after` }, "›")),
         h("span", { class: "units", role: "group", "aria-label": msg`Units in sight` }, h("button", { type: "button", "aria-label": msg`Units before` }, "‹"), h("button", { type: "button", "aria-label": msg`Units after` }, "›")),
+        choice(), h("span", { class: "units", role: "group", "aria-label": msg`Channel` }, h("button", { type: "button", "aria-label": msg`Channel before` }, "‹"), h("button", { type: "button", "aria-label": msg`Channel after` }, "›")),
         h("div", { class: "seg", role: "group", "aria-label": msg`Whose states` }, [["s", msg`source`], ["t", msg`target`]].map(([value, said]) => h("button", { type: "button", "data-value": value }, said))),
         h("div", { class: "seg tabs", role: "group", "aria-label": msg`Layer` }), h("button", { class: "btn sm", type: "button" }, msg`Back to the reads`)),
       p.element,
@@ -152,7 +152,7 @@ const ready = (world) => read.phase(world) !== "train" || world.moved?.stages.so
 
 /** @param {any} head @param {Stage} stage @param {World} world @param {Context} context @param {() => void} again */
 function head(head, stage, world, context, again) {
-  const [title, sub, , shows, channels, units, owners, layers, reads] = head.children;
+  const [title, sub, , units, shows, channels, owners, layers, reads] = head.children;
   hide(reads, tapes.alone(world));
   reads.onclick = () => context.look({ states: "", path: null });
   const group = tapes.shown(world);

@@ -236,7 +236,7 @@ def test_paper_shows_the_stage_alone_and_light(window: Window) -> None:
     words = paper.inner_text()
     assert sentence in words and "What it keeps" in words
     assert not {"Back", "Step", "Play"} & set(words.splitlines())
-    box = paper.bounding_box()
+    box = paper.locator("> div, > main, > section").bounding_box()
     assert box and box["width"] <= 976 and box["height"] <= 714
     window.page.evaluate("() => dispatchEvent(new Event('afterprint'))")
     assert window.page.evaluate("() => document.documentElement.dataset.mantineColorScheme") == "dark"
@@ -248,7 +248,9 @@ def test_a_page_is_one_page_of_paper_held_either_way(blank: Window, address: str
     blank.until("document.documentElement.dataset.ready !== undefined")
     for landscape in (True, False):
         blank.page.add_style_tag(content=f"@page {{ size: {'landscape' if landscape else 'portrait'} }}")
-        paper = blank.page.pdf(format="A4", landscape=landscape, margin=dict.fromkeys(("top", "right", "bottom", "left"), "10mm"))
+        paper = blank.page.pdf(
+            format="A4", landscape=landscape, margin={"top": "10mm", "right": "10mm", "bottom": "10mm", "left": "10mm"}
+        )
         assert len(re.findall(rb"/Type /Page\b", paper)) == 1
     assert blank.page.locator(".app").is_visible() and blank.page.locator(".paper").count() == 0
 

@@ -33,7 +33,8 @@ WATCH = """([fixed, moving]) => {
     if (e.matches('.slot-checks')) return [r.x, r.y, r.width];
     return (words(e) ? [r.y, r.height] : [r.x, r.y, r.width, r.height]).map((n) => Math.round(n * 2) / 2);
   };
-  const found = () => [...document.querySelectorAll(fixed)].filter((e) => shown(e) && !e.closest(moving));
+  const there = (e) => shown(e) && !(words(e) && !e.textContent.trim());
+  const found = () => [...document.querySelectorAll(fixed)].filter((e) => there(e) && !e.closest(moving));
   const frame = () => new Promise(requestAnimationFrame);
   const first = new Map(found().map((e) => [e, box(e)])), moved = new Map();
   const look = (when) => {
@@ -120,6 +121,14 @@ def test_prefill_by_stages_and_operations(sized: Window) -> None:
     _watch(sized)
     for act in ("step", "back", "step", "back", "step", "back"):  # 4 stages and 48 operations
         _still(sized, 8, act)
+
+
+@pytest.mark.parametrize("architecture", ["mamba", "t5"])
+def test_the_first_operation_of_a_prefill(sized: Window, architecture: str) -> None:
+    sized.open(_address(architecture, phase="prefill"))
+    sized.page.evaluate("() => lookback.actions.granularity('op')")
+    _watch(sized)
+    _still(sized, 3, "step")
 
 
 def test_training_by_updates_and_by_stages(sized: Window) -> None:

@@ -108,5 +108,5 @@ function corners(state, top, left, bottom, right) {
 function inSight(element, name) {
   element.dataset.at = name;
   const on = /** @type {HTMLElement | null} */ (element.querySelector("[aria-pressed=true]"));
-  if (on) element.scrollTop = within(element.scrollTop, element.clientHeight, on.offsetTop - 20, on.offsetTop + on.offsetHeight + 4);
+  if (on && element.scrollHeight > element.clientHeight + 4) element.scrollTop = within(element.scrollTop, element.clientHeight, on.offsetTop - 20, on.offsetTop + on.offsetHeight + 4);
 }

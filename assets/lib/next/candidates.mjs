@@ -79,7 +79,7 @@ export function outcome(view, recording = false, broken = false, chosen = "") {
 /** @param {any} view that takes nothing next @returns {string} */
 function ended(view) {
   if (!view) return "";
-  if (view.output) return view.answers.length ? msg`The most probable is what it says. Nothing is drawn, and nothing is fed back.` : msg`No word is masked. Put <mask> in place of one.`;
+  if (view.output) return view.answers.length ? msg`It says the most probable. Nothing is drawn or fed back.` : msg`No word is masked. Put <mask> in place of one.`;
   if (view.finished === "eos") return msg`It ended with <eos>. Back, or a click on an earlier moment, goes on from there.`;
   if (view.finished === "limit") return msg`It stopped at the limit. A larger limit lets it go on.`;
   return msg`Step computes the first distribution.`;

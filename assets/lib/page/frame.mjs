@@ -54,6 +54,7 @@ export class Frame {
     if (has("opened")) this.phases(world);
     if (has("moved", "refused")) this.told.tell(this.ids.PHASE, { value: world.moved?.phase ?? this.actions.scenario.phase });
     if (has("opened", "moved", "playing", "connection", "role", "unit")) this.deck(world);
+    if (has("unit")) document.documentElement.dataset.unit = this.actions.unit;
     if (has("busy")) document.documentElement.toggleAttribute("data-busy", world.busy);
     if (has("opened", "moved", "connection", "role", "notices")) this.status(world);
     if (has("role", "connection", "opened")) this.may(world);

@@ -10,8 +10,8 @@ import { bytes, leaf, requestName } from "../words.mjs";
 /** One line of a bank's cells: a kept tensor's role in one layer (-1: of no layer), and the operation that writes it.
  * @typedef {{role: "k" | "v" | "m", layer: number, path: string, name: string}} Line */
 /** What belongs to the same rows and grows alike. `rows` of the tensor, `perRow` bytes of a further one (of every request); window: of a
- * convolution's newest inputs how many there are (the most of any layer), else 0.
- * @typedef {{id: string, owner: "s" | "t" | "", window: number, grows: boolean, lines: Line[], bytes: number, perRow: number, rows: number}} Bank */
+ * convolution's newest inputs how many there are (the most of any layer), else 0; due: nothing of it is kept yet.
+ * @typedef {{id: string, owner: "s" | "t" | "", window: number, grows: boolean, lines: Line[], bytes: number, perRow: number, rows: number, due?: boolean}} Bank */
 /** A bank as one request sees it. @typedef {Bank & {request: number, title: string, note: string, places: read.Row[], reserved: number}} Shelf */
 
 /** @param {string} path @returns {Line} */
@@ -40,7 +40,16 @@ export function banks(kept) {
     found.set(id, bank);
   }
   for (const bank of found.values()) bank.lines.sort((a, b) => a.layer - b.layer);
-  return [...found.values()];
+  return [...found.values()].sort((a, b) => Number(b.owner === "s") - Number(a.owner === "s"));
+}
+
+/** What will be kept of the source has its place from the start: a bank that is due until a prefill's first stage has run.
+ * @param {World} world @returns {Bank[]} */
+function awaited(world) {
+  const all = banks(world.moved?.kept ?? []);
+  const reads = read.phase(world) === "prefill" && world.opened?.relations.some((/** @type {any} */ r) => r.query === "t" && r.key === "s");
+  if (!all.length || !reads || all.some((b) => b.owner === "s")) return all;
+  return [{ id: "s", owner: "s", window: 0, grows: false, lines: [line("source.memory")], bytes: 0, perRow: 0, rows: 0, due: true }, ...all];
 }
 
 /** Bytes now, what one further row of every request costs, and how many rows of what grows there are.
@@ -56,7 +65,7 @@ const SHOWN = 3; // banks side by side
 /** What is drawn: every request's banks where they fit, else those of the request that the page looks at.
  * @param {World} world @returns {Shelf[]} */
 export function shelves(world) {
-  const all = banks(world.moved?.kept ?? []);
+  const all = awaited(world);
   const requests = read.requests(world);
   const here = requests.flatMap((r, i) => (r.left == null ? [i] : []));
   const at = read.request(world);
@@ -71,7 +80,7 @@ function shelf(bank, b, requests, here, banks) {
   const name = bankName(bank);
   const title = requests.length < 2 ? name : banks > 1 ? msg`${requestName(b)}: ${name}` : msg`Request ${requestName(b)}`;
   const now = bytes(bank.bytes / count);
-  const note = bank.window ? msg`newest ${bank.window} rows, ${now}, fixed` : !bank.grows ? msg`${now}, fixed` : count > 1 ? (places[next(places)]?.state === "padded" ? msg`next write: row ${next(places)}, over padding` : msg`next write: row ${next(places)}`) : msg`${now}, +${bytes(bank.perRow)} a row`;
+  const note = bank.due ? msg`not computed yet` : bank.window ? msg`newest ${bank.window} rows, ${now}, fixed` : !bank.grows ? msg`${now}, fixed` : count > 1 ? (places[next(places)]?.state === "padded" ? msg`next write: row ${next(places)}, over padding` : msg`next write: row ${next(places)}`) : msg`${now}, +${bytes(bank.perRow)} a row`;
   return { ...bank, request: b, title, note, places, reserved: bank.grows ? reserve(Math.max(places.length, next(places) + 1), 6) : Math.max(places.length, 1) };
 }
 
@@ -81,6 +90,7 @@ const next = (places) => read.lastKnown(places) + 1;
 
 /** @param {Bank} bank */
 function bankName(bank) {
+  if (bank.due) return msg`Source rows`;
   const cache = bank.lines.some((l) => l.role !== "m");
   if (bank.owner === "s") return cache ? msg`Source cache` : msg`Source memory`;
   if (bank.owner === "t") return cache ? msg`Target cache` : msg`Target rows`;

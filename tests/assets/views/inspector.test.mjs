@@ -13,7 +13,7 @@ import { Block } from "../../../assets/lib/run/block.mjs";
 import checks, { destination, details, measured, summary as checksSummary } from "../../../assets/views/checks.mjs";
 import inspector, { contract, locked } from "../../../assets/views/inspector.mjs";
 import read from "../../../assets/views/inspector_read.mjs";
-import { measured as contributions, nextSaid, pushes } from "../../../assets/views/inspector_update.mjs";
+import { measured as contributions, nextSaid, pushes } from "../../../assets/views/inspector_push.mjs";
 import values from "../../../assets/views/inspector_values.mjs";
 import { deciding } from "../../../assets/views/inspector_which.mjs";
 import { known, node, request, row, taps, training, world } from "./world.mjs";

@@ -23,6 +23,13 @@ test("several requests: each has its shelf where they fit, and the next write ma
   assert.deepEqual(shelves(recorded("both", 2, { request: 1 })).map((s) => s.title), ["B: Source cache", "B: Target cache"]);
 });
 
+test("the source has its place before it is read, so that nothing moves when it is kept", () => {
+  const titles = (step) => shelves(recorded("both", step)).map((s) => s.title);
+  assert.deepEqual(titles(0), ["A: Source rows", "A: Target cache"]);
+  assert.deepEqual(titles(1), ["A: Source cache", "A: Target cache"]);
+  assert.deepEqual(shelves(recorded("both", 0)).map((s) => s.note), ["not computed yet", "next write: row 0"]);
+});
+
 test("work of a prefill pass: rows that ran, rows that are real, rows that decide", () => {
   assert.deepEqual([0, 1].map((n) => work(recorded("two", n))), [{ run: 0, used: 0, decide: 0 }, { run: 12, used: 10, decide: 2 }]);
   assert.deepEqual(work(recorded("both", 2)), { run: 10, used: 8, decide: 2 });

@@ -45,7 +45,7 @@ export function pushes(world, found, most = LINES) {
 
 /** @type {import("../lib/types").View} */
 export default {
-  id: "inspector_update",
+  id: "inspector_push",
   title: "Which rows pushed it, and what comes next",
   slot: "inspector",
   phases: ["train"],
