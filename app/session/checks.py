@@ -226,7 +226,7 @@ def _uncounted_rows(update: Update) -> Check:
     out = ~update.lesson.loss_rows
     claim = "rows outside the loss send 0"
     if gradient is None or not bool(out.any()):
-        reason = "every row counts in this batch" if gradient is not None else "the logits were not recorded"
+        reason = "every row counts" if gradient is not None else "the logits were not recorded"
         return Check("uncounted_rows", claim, "does_not_apply", "", "exact", reason)
     silent = int((gradient[out] == 0).all(-1).sum())
     total = int(out.sum())
@@ -235,7 +235,7 @@ def _uncounted_rows(update: Update) -> Check:
 
 def _score_gradients(tape: Tape) -> Check:
     """A softmax does not change when all scores of a row move together, so that their gradients sum to 0."""
-    claim, worst, place = "∂L/∂score of a row sums to 0", -1.0, ""
+    claim, worst, place = "Σ ∂L/∂score of a row = 0", -1.0, ""
     for path, record in tape.records.items():
         if record.type == "scores" and path in tape.gradients:
             gradient = tape.gradients[path]

@@ -119,7 +119,7 @@ function build(element, { map, other, overview }) {
     h("div", { class: "mask-line" }, maskbar(),
       h("span", { class: "zoom", role: "group", "aria-label": msg`Zoom`, "data-part": "zoom" },
         [["−", msg`Smaller`, 0.8], ["0", msg`0: as the map chooses`, 0], ["+", msg`Larger`, 1.25]].map(([sign, said, by]) => h("button", { type: "button", "aria-label": said, title: said, onclick: () => map.zoom(Number(by)) }, sign))),
-      h("label", { class: "gold", "data-part": "gold", title: msg`Outlines: which source words belong to the word that a row predicts, as the grammar that wrote the sentence knows it` }, h("input", { type: "checkbox" }), h("i", { class: "sw gold" }), h("span")),
+      h("label", { class: "gold", "data-part": "gold", title: msg`Outlines: which source words belong to the word that a row predicts, as the grammar that wrote the sentence knows it` }, h("input", { type: "checkbox" }), h("i", { class: "sw gold" }), h("span"), h("span", { class: "short" })),
       h("div", { class: "seg", role: "group", "aria-label": msg`Beside the map`, "data-part": "side" }, h("button", { type: "button" }), h("button", { type: "button" }))),
     maskPanel(),
     h("div", { class: "mapbody" },

@@ -3,7 +3,7 @@
 
 import * as draw from "../lib/canvas.mjs";
 import { h, hide, list, set, text } from "../lib/dom.mjs";
-import { msg } from "../lib/language.mjs";
+import { counted, msg } from "../lib/language.mjs";
 import { measureWhenIdle } from "../lib/run/measuring.mjs";
 import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
 import { passed, stale } from "../lib/states/passing.mjs";
@@ -160,7 +160,8 @@ function head(head, stage, world, context, again) {
   text(title, group?.tapes.some((t) => t.carried) === false ? msg`What each row makes` : msg`What the state holds`);
   const all = tapes.groupsOf(world, tapes.owner(world));
   const channel = tapes.channelOf(world, group);
-  const range = s?.width ? msg`units ${s.first}–${Math.min(s.width, s.first + s.units) - 1} of ${s.width}` : "";
+  const whole = s && !s.first && s.units >= s.width;
+  const range = !s?.width ? "" : whole ? counted(s.width, "{0} unit", "{0} units") : msg`units ${s.first}–${Math.min(s.width, s.first + s.units) - 1} of ${s.width}`;
   const which = channel.count ? msg`channel ${channel.at} of ${channel.count}` : "";
   text(sub, [which, range, all.length > 1 ? "" : group?.name].filter(Boolean).join(", "));
   choose(shows, world, context);

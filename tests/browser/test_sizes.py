@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from app.session import link
+from app.session.scenario import defaults
 from tests.browser.conftest import Window
 
 pytestmark = pytest.mark.browser
@@ -56,3 +58,25 @@ def test_at_every_size_and_zoom_all_can_be_reached(blank: Window, size: tuple[in
     assert shown and shown["height"] >= 60
     blank.page.locator(".phone-nav" if phone else ".mini-rail").get_by_role("button", name="Inspect").click()
     assert blank.page.locator("#slot-inspector").is_visible()
+
+
+def _bottom(window: Window, selector: str) -> float:
+    box = window.page.locator(selector).last.bounding_box()
+    assert box
+    return box["y"] + box["height"]
+
+
+@pytest.mark.parametrize("architecture", ["encoder_decoder", "mamba", "conformer", "longformer"])
+def test_in_a_low_window_every_check_is_in_sight(blank: Window, architecture: str) -> None:
+    scenario = defaults(architecture).model_dump(mode="json")
+    blank.page.set_viewport_size({"width": 1280, "height": 720})
+    blank.open("/#s=" + link.pack({"v": 1, "scenario": scenario, "log": [], "view": {}}))
+    blank.step()
+    assert _bottom(blank, ".checks > li") <= _bottom(blank, ".inspect")
+
+
+def test_in_a_low_window_cells_have_room_for_their_number(blank: Window) -> None:
+    blank.page.set_viewport_size({"width": 1280, "height": 720})
+    blank.open()
+    canvas = blank.page.locator(".map-pan canvas").bounding_box()
+    assert canvas and canvas["height"] >= 27 + 6 * 26  # six places, under names

@@ -9,6 +9,9 @@ const LARGEST = 46;
 const SHARE = 1 / 8;
 /** A map that is lower than this has no room for names that stand on end, px. */
 const LOW = 150;
+/** In one that is lower than this names have little, and of so many columns that they are known by their numbers less, px. */
+const SHORT = 300;
+const MANY = 48;
 /** How large a cell may be zoomed to, px high. */
 const CLOSEST = 64;
 
@@ -27,13 +30,14 @@ const CLOSEST = 64;
 export function viewport(width, height, rows, columns, scrollLeft, scrollTop, scale = 1) {
   const narrow = width < 300;
   const left = narrow ? 82 : 122;
-  const slim = height < LOW ? 22 : height < 300 ? 54 : 72; // numbers alone, or names that stand on end
+  const slim = height < LOW ? 22 : height >= SHORT ? 72 : columns > MANY ? 32 : 48; // numbers alone, or names that stand on end
+  const flat = height < SHORT ? 27 : 30; // names that lie
   const room = Math.max(SMALLEST, width - left - 2);
   const largest = Math.max(LARGEST, Math.min(width, height) * SHARE);
   const wide = Math.min(room / columns, largest * 1.5);
   const cellWidth = chosen(wide) * scale;
-  const top = cellWidth < 30 ? slim : 30;
-  const cell = chosen(Math.min((height - (wide < 30 ? slim : 30) - 2) / rows, largest)) * scale;
+  const top = cellWidth < 30 ? slim : flat;
+  const cell = chosen(Math.min((height - (wide < 30 ? slim : flat) - 2) / rows, largest)) * scale;
   const [x, y] = [along(scrollLeft, room, cellWidth, columns), along(scrollTop, height - top - 2, cell, rows)];
   return {
     left, top, cell, cellWidth, notes: !narrow, row: y.first, column: x.first, rows: y.count, columns: x.count, shiftX: x.shift, shiftY: y.shift,

@@ -118,7 +118,7 @@ function columnLabels(g, geo, o) {
   const role = o.roles?.[1] ?? "k";
   const now = (o.hover ?? o.selected)?.column;
   const narrow = geo.cellWidth < 30;
-  const flat = narrow && geo.top < 40; // no room for names: numbers
+  const flat = narrow && geo.top < 30; // no room for names: numbers
   const every = narrow ? Math.ceil((flat ? 22 : 14) / geo.cellWidth) : 1;
   (o.columnLabels ?? []).forEach((text, c) => {
     const on = now === c;
@@ -138,7 +138,8 @@ function columnLabels(g, geo, o) {
     g.translate(x, geo.top - 6);
     g.rotate(-Math.PI / 2);
     font(g, style.weight, style.size, true);
-    label(g, clip(g, text, Math.max(20, geo.top - 8)), 0, 0, style);
+    const said = clip(g, text, Math.max(20, geo.top - 8)), number = /^\d+(?= )/.exec(text)?.[0] ?? "";
+    label(g, number && said !== text && said.length < number.length + 5 ? number : said, 0, 0, style); // a letter or two of a name say nothing
     g.restore();
   });
 }

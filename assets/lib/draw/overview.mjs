@@ -72,7 +72,7 @@ export class Overview {
     g.strokeStyle = css("--line-2");
     g.lineWidth = 1;
     g.strokeRect(LEFT - 0.5, TOP - 0.5, w + 1, tall + 1);
-    this.ticks(g, rows, columns);
+    this.ticks(g, rows, columns, width);
   }
 
   /** @param {number} most squares on a side */
@@ -87,13 +87,13 @@ export class Overview {
     return { image: picture(b, (v) => place(v, scale), !!scale.diverging), size, mine };
   }
 
-  /** @param {CanvasRenderingContext2D} g @param {number} rows @param {number} columns */
-  ticks(g, rows, columns) {
+  /** @param {CanvasRenderingContext2D} g @param {number} rows @param {number} columns @param {number} width */
+  ticks(g, rows, columns, width) {
     const { focus } = /** @type {import("../map/pane.mjs").Sight} */ (this.pane.sight);
     const at = (/** @type {number} */ i) => (i + 0.5) * this.unit;
     const marks = (/** @type {number} */ n, /** @type {number | undefined} */ own) => [0, Math.round(n / 2), n - 1].filter((i) => own === undefined || Math.abs(at(i) - at(own)) > 26);
     const small = { size: 10.5, mono: true, color: "--ink-3" };
-    for (const i of marks(columns, focus?.column)) label(g, String(i), LEFT + at(i) + (i === columns - 1 ? 6 : 0), 8, { ...small, align: i === columns - 1 ? "right" : "center" });
+    for (const i of marks(columns, focus?.column)) label(g, String(i), i === columns - 1 ? Math.min(width - 1, LEFT + at(i) + 6) : LEFT + at(i), 8, { ...small, align: i === columns - 1 ? "right" : "center" });
     for (const i of marks(rows, focus?.row)) label(g, String(i), LEFT - 5, TOP + at(i), { ...small, align: "right" });
     if (!focus) return;
     label(g, String(focus.column), LEFT + at(focus.column), 8, { ...small, weight: 680, color: "--k", align: "center" });

@@ -19,9 +19,9 @@ const FOLLOWING = 162; // and while the op cursor leads: then a read and a tenso
 
 /** @param {any} element @param {Shown} shown @param {Pointing} pointing */
 export function paint(element, { world, tap, now, all, scale }, pointing) {
-  const [width] = draw.boxOf(element);
+  const [width, height] = draw.boxOf(element);
   const labels = now.panels || now.bin > 1 ? null : tokens(world, now, now.rows?.axis, all[0]?.rows ?? 0, 0);
-  const room = world.look.path !== null ? ROOM : matchMedia("(max-height: 790px)").matches ? FOLLOWING - 31 : FOLLOWING; // as inspector.css
+  const room = world.look.path !== null ? ROOM : Math.min(FOLLOWING, height - 4);
   const named = !!labels && room / labels.length >= 11;
   const left = named ? 62 : 0;
   const box = arranged(width - left, room, all.length, all[0] ?? { rows: 1, columns: 1 }, { caption: now.panels ? 15 : 0, row: named || all[0]?.rows === 1 ? 18 : 12 });
@@ -29,7 +29,7 @@ export function paint(element, { world, tap, now, all, scale }, pointing) {
   if (element.style.gridTemplateColumns !== columns) element.style.gridTemplateColumns = columns;
   list(element, all, (_, i) => i, () => h("figure", null, h("figcaption", { class: "note" }), h("canvas", { "aria-hidden": "true" })), (node, _, i) => {
     hide(node.firstElementChild, !now.panels);
-    if (now.panels) text(node.firstElementChild, `${axisName(now.panels.axis)} ${countedFrom(now.panels.axis) + i}`);
+    if (now.panels) text(node.firstElementChild, `${box.across > 4 ? "" : `${axisName(now.panels.axis)} `}${countedFrom(now.panels.axis) + i}`); // the choice above says of what
   });
   pointing.geometry = all.map((m, i) => {
     const canvas = element.children[i].lastElementChild;

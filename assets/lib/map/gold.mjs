@@ -62,9 +62,10 @@ export function drawGold(line, world, context, weight) {
   const found = gold(world);
   hide(line, !found);
   if (!found) return;
-  const [box, , said] = line.children;
+  const [box, , said, short] = line.children;
   const { agree, of } = agreement(found, weight, read.rows(world, "s").length);
   set(box, "checked", world.look.gold);
   box.onchange = () => context.look({ gold: box.checked });
   text(said, of ? msg`gold: ${agree} of ${of} rows agree` : msg`gold`);
+  text(short, of ? msg`gold: ${agree} of ${of}` : msg`gold`);
 }

@@ -293,7 +293,7 @@ function names(world, info, [tall, wide]) {
 }
 
 /** @param {string} token */
-const arrow = (token) => (token ? `→${token}` : "");
+const arrow = (token) => (token ? `→${token === "<blank>" ? "∅" : token}` : "");
 
 /** @param {Place | null} at @param {{row: number, column: number}} window */
 const inWindow = (at, window) => (at ? { row: at.row - window.row, column: at.column - window.column } : null);

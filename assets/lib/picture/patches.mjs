@@ -12,8 +12,8 @@ import { pixels } from "../setup/drawing.mjs";
 /** @typedef {object} Between shares: of each place, by row @property {Lines} lines @property {Grid} cut @property {Place[]} queries @property {(row: number) => number[]} shares
  * @property {(row: number) => number | null} drawn @property {(key: number) => string} state of a place to the shown row @property {number} row @property {number | null} pointed */
 
-const [GUTTER, CHIP, ROPES, WORDS] = [96, 18, 25, 8];
-const [LEAST, TALLEST] = [190, 16];
+const [GUTTER, CHIP, WORDS] = [96, 18, 8];
+const [LEAST, LOW, TALLEST] = [190, 240, 16];
 const [GHOST, FAINT, WIDEST] = [0.2, 0.01, 26];
 
 /** Where the strip lies, or null where there is no room for it. Pure.
@@ -23,7 +23,7 @@ export function patchLayout(width, height, places, queries) {
   if (height < LEAST || slot < 5) return null;
   const size = Math.floor(Math.min(TALLEST, slot));
   const step = Math.min(84, (width - GUTTER - 2) / Math.max(WORDS, queries));
-  const bottom = size + ROPES;
+  const bottom = size + (height < LOW ? 20 : 25);
   const patch = (/** @type {number} */ key) => ({ x: Math.round(GUTTER + key * slot), y: 1, w: size - 1, h: size - 1 });
   const chip = (/** @type {number} */ row) => ({ x: GUTTER + row * step, y: bottom, w: step - 4, h: CHIP });
   return {

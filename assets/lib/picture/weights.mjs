@@ -23,7 +23,7 @@ export function drawWeights(g, b, o) {
   const box = (/** @type {number} */ r, /** @type {number} */ c) => ({ x: b.x + c * size.w, y: b.y + r * size.h, ...size });
   const key = (/** @type {number} */ r, /** @type {number} */ c) => r * cut.columns + c;
   const scale = o.log ? { max: TOP, decades: DECADES } : { max: TOP };
-  const options = { rows: cut.lines, columns: cut.columns, value: (/** @type {number} */ r, /** @type {number} */ c) => o.shares[key(r, c)], state: (/** @type {number} */ r, /** @type {number} */ c) => o.state(key(r, c)), scale, values: true, format: percents, room: 17, gap: 3 };
+  const options = { rows: cut.lines, columns: cut.columns, value: (/** @type {number} */ r, /** @type {number} */ c) => o.shares[key(r, c)], state: (/** @type {number} */ r, /** @type {number} */ c) => o.state(key(r, c)), scale, values: true, format: percents, room: 17, gap: size.w < 22 ? 2 : 3 };
   const color = ramp("--seq");
   for (let r = 0; r < cut.lines; r++) for (let c = 0; c < cut.columns; c++) cell(g, /** @type {any} */ ({ box }), options, r, c, color);
   const mark = (/** @type {number | null} */ at, /** @type {string} */ name, /** @type {number} */ width) => at !== null && at >= 0 && at < o.shares.length && ring(g, box(Math.floor(at / cut.columns), at % cut.columns), name, width);

@@ -133,7 +133,7 @@ function owner(path, scopes) {
 /** @param {string} path @param {string} scope */
 function inside(path, scope) {
   const plain = path.replace(/layers\.(\d+)/, "layer$1");
-  const rest = plain.startsWith(`${scope}.`) ? plain.slice(scope.length + 1) : plain.replace(/^.*layer\d+\./, "");
+  const rest = plain.startsWith(`${scope}.`) ? plain.slice(scope.length + 1) : plain.replace(/layer\d/.test(scope) ? /^.*(?:layer|blocks\.)\d+\./ : /^.*layer\d+\./, ""); // the group says the layer
   return rest.replace(/\.?weight$/, "").replaceAll(".", " ") || rest;
 }
 
@@ -166,7 +166,7 @@ export function clipping(train, limit, sofar) {
   if (!Number.isFinite(norm)) return { name, norm: small(norm), factor: msg`none`, said: msg`not finite: no update` };
   const factor = train.clip_factor === null ? (none || norm <= limit ? 1 : limit / norm) : number(train.clip_factor);
   const said = none ? msg`no limit` : factor < 1 ? `${limit} / ${small(norm)}` : msg`within ${limit}`;
-  return { name, norm: small(norm), factor: small(factor), said: train.clip_factor === null ? `${said}, ${msg`to come`}` : said };
+  return { name, norm: small(norm), factor: small(factor), said: train.clip_factor === null ? `${said}, ${msg`next`}` : said };
 }
 
 /** A scale from 0 that stands is only widened, where values would leave it.

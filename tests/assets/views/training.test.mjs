@@ -58,9 +58,9 @@ test("what the update moved is a share of what was there; from 0 it is none", ()
   assert.equal(self.moved, 0.05 / 3);
 });
 
-test("the clip in words: to come, done, none, not finite", () => {
+test("the clip in words: next, done, none, not finite", () => {
   const say = (train, limit, norm = 1.88) => Object.values(clipping(train, limit, { norm, whole: true })).slice(1).join(" | ");
-  assert.equal(say({ norm: null, clip_factor: null }, 1), "1.880 | 0.532 | 1 / 1.880, to come");
+  assert.equal(say({ norm: null, clip_factor: null }, 1), "1.880 | 0.532 | 1 / 1.880, next");
   assert.equal(say({ norm: 1.88, clip_factor: 0.53 }, 1), "1.880 | 0.530 | 1 / 1.880");
   assert.equal(say({ norm: 0.5, clip_factor: 1 }, 1), "0.500 | 1.000 | within 1");
   assert.equal(say({ norm: 0.5, clip_factor: 1 }, null), "0.500 | 1.000 | no limit");
