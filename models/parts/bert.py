@@ -39,7 +39,7 @@ class BertConfig(PartsConfig):
 
 
 def norm(config: Norms) -> Norm:
-    """The norm of the config, with the epsilon that BERT takes."""
+    """The norm of the config; a LayerNorm is that of BERT."""
     return blocks.norm(config, FINE)
 
 

@@ -55,6 +55,7 @@ EDIT = {"path": "logits", "action": "set", "value": 1.0}
         ({"config": {"heads": 1e9}}, "config.heads", "whole number"),
         ({"config": {"colour": 1}}, "config.colour", "one of the fields"),
         ({"config": []}, "config", "an object"),
+        ({"training": {"mask_hidden": 0.8, "mask_replaced": 0.3}}, "training.mask_replaced", "make 1.1 together; allowed: up to 1"),
         ({"requests": []}, "requests", "at least 1 items"),
         ({"requests": [{"source": ["a"]}] * 9}, "requests", "'9 items'; allowed: at most 8 items"),
         ({"requests": [{"source": []}]}, "requests.0.source", "is empty; type a source sentence"),
@@ -131,6 +132,10 @@ def test_what_is_wrong_is_named_with_what_was_given_and_what_is_allowed(data: An
     problem = refusal.value.problems[0]
     assert words in problem.message
     assert problem.allowed and len(problem.message) < 400
+
+
+def test_shares_may_make_the_whole_and_a_beam_follows_one_request() -> None:
+    assert parse({"training": {"mask_hidden": 0.7, "mask_replaced": 0.3}, "policy": {"kind": "beam"}}).policy.width > 1
 
 
 def test_every_wrong_field_is_named_at_once() -> None:
