@@ -7,21 +7,22 @@ import { counted, msg } from "../lib/language.mjs";
 import { measureWhenIdle } from "../lib/run/measuring.mjs";
 import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
 import { passed, stale } from "../lib/states/passing.mjs";
+import { listen } from "../lib/states/pointing.mjs";
 import { treeShown } from "../lib/next/beams.mjs";
 import { niceMost } from "../lib/training/gradients.mjs";
 import { timeShown } from "../lib/training/backwards.mjs";
 import * as read from "../lib/reads.mjs";
 import { places, reserved } from "../lib/read/ribbons.mjs";
 import { sharesOf } from "../lib/states/stateshares.mjs";
-import { bands, paint, readout, spotAt } from "../lib/states/statestrips.mjs";
+import { bands, paint, readout } from "../lib/states/statestrips.mjs";
 import { choice, choose, inPlace } from "../lib/states/kernels.mjs";
 import { fieldShown } from "../lib/states/fields.mjs";
 import * as tapes from "../lib/states/tapes.mjs";
 import { axis, join } from "../lib/draw/timeaxis.mjs";
 
-/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/states/statestrips.mjs").Strips} Strips @typedef {import("../lib/states/statestrips.mjs").Spot} Spot */
-/** What the view keeps beside the world. first: of the units in sight; most: the signed scale ends there; tall: the scale of the norms.
- * @typedef {{pan: import("../lib/draw/pan.mjs").Pan, strips: Strips | null, world: World, context: Context, first: number, most: number, tall: number, mostShare: number, tops: number[], channel: string, run: any, pointed: Spot | null}} Stage */
+/** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/states/statestrips.mjs").Strips} Strips */
+/** What the view keeps beside the world. most: the signed scale ends there; tall: the scale of the norms.
+ * @typedef {import("../lib/states/pointing.mjs").Pointed & {most: number, tall: number, mostShare: number, tops: number[], channel: string, run: any}} Stage */
 /** @typedef {(row: number, unit: number) => number} Cells */
 
 const NAME = "states";
@@ -260,50 +261,4 @@ function picture(stage) {
   follow(p, "row", `${world.moved?.at} ${row} ${s.columns.length} ${s.geo.slot}`, s.geo.long && row >= 0 ? { left: s.geo.x(row - 1) - s.geo.left, right: s.geo.x(row) + 2.4 * s.geo.slot } : null);
   const [g, width, height, scrolled] = seen(p);
   paint(g, s, width, height, scrolled);
-}
-
-/** Pointer and keys. @param {Stage} stage */
-function listen(stage) {
-  const { canvas } = stage.pan;
-  const find = (/** @type {MouseEvent} */ event) => (stage.strips ? spotAt(stage.strips, event.offsetX, event.offsetY, stage.pan.left) : null);
-  const point = (/** @type {Spot | null} */ spot) => {
-    stage.pointed = spot;
-    if (tapes.alone(stage.world)) stage.context.hover(spot ? { row: spot.row, key: spot.unit } : null);
-    else stage.pan.element.dispatchEvent(new Event("box", { bubbles: true })); // a unit is no key of a read: nothing else lights up
-  };
-  canvas.onpointermove = (event) => point(find(event));
-  canvas.onpointerleave = canvas.onblur = () => point(null);
-  canvas.onmousedown = (event) => event.preventDefault(); // a click keeps the arrow keys for stepping
-  canvas.onclick = (event) => lockOn(stage, find(event));
-  canvas.onkeydown = (event) => key(stage, event, point);
-}
-
-/** Locked again, it is let go. @param {Stage} stage @param {Spot | null} spot */
-function lockOn(stage, spot) {
-  const { strips: s, world, context } = stage;
-  if (!s || !spot) return;
-  if (!tapes.alone(world)) return context.look({ path: s.tapes[spot.tape].path, layout: {} });
-  const same = s.locked && s.locked.row === spot.row && s.locked.unit === spot.unit && s.locked.tape === spot.tape;
-  context.look(same ? { lock: null, path: null, layout: {} } : tapes.lookAt(world, tapes.owner(world), spot.row, spot.unit, s.tapes[spot.tape].path));
-}
-
-/** @param {Stage} stage @param {KeyboardEvent} event @param {(spot: Spot | null) => void} point */
-function key(stage, event, point) {
-  const s = stage.strips;
-  if (!s || event.ctrlKey || event.metaKey || event.altKey) return;
-  const now = stage.pointed ?? s.hover ?? s.locked ?? { tape: 0, row: Math.max(0, s.row), unit: s.first };
-  const moves = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], PageUp: [0, -s.units], PageDown: [0, s.units] });
-  if (moves[event.key]) {
-    const [rows, units] = moves[event.key];
-    const unit = now.unit + units;
-    const last = s.columns.findLastIndex((c) => c !== "later");
-    const turned = unit < 0 ? { tape: Math.max(0, now.tape - 1), unit: now.tape ? s.width - 1 : 0 } : unit >= s.width ? { tape: Math.min(s.tapes.length - 1, now.tape + 1), unit: now.tape < s.tapes.length - 1 ? 0 : s.width - 1 } : { tape: now.tape, unit };
-    const spot = { ...turned, row: Math.max(0, Math.min(last, now.row + rows)) };
-    if (spot.unit < stage.first || spot.unit >= stage.first + s.units) stage.first = Math.floor(spot.unit / s.units) * s.units;
-    point(spot);
-    stage.context.say(readout(s, spot, "preview").slice(1).join(" "));
-  } else if (event.key === "Enter") lockOn(stage, now);
-  else return;
-  event.preventDefault();
-  event.stopPropagation();
 }

@@ -9,6 +9,7 @@ import * as tapes from "../../../assets/lib/states/tapes.mjs";
 import { axis } from "../../../assets/lib/draw/timeaxis.mjs";
 import chain from "../../../assets/views/chain.mjs";
 import { sentence } from "../../../assets/views/sentence.mjs";
+import { walked } from "../../../assets/lib/states/pointing.mjs";
 import states, { tops, widen } from "../../../assets/views/states.mjs";
 import { known, request, row, world } from "./world.mjs";
 
@@ -161,4 +162,12 @@ test("the scale of states widens where a state leaves it, by what is known and n
   widen(stage, [{}, { gate: true }], columns, each, 2);
   assert.equal(stage.most, 9.2);
   assert.deepEqual(tops(stage, columns, each, 2), [9, 40]);
+});
+
+test("the keys walk over rows that are computed and over units, from tape to tape", () => {
+  const s = { tapes: [{}, {}], width: 4, columns: ["padded", "ok", "ok", "later"] };
+  const to = (tape, row, unit, ...by) => (({ tape, row, unit }) => [tape, row, unit])(walked(s, { tape, row, unit }, by));
+  assert.deepEqual([to(0, 1, 2, 1, 0), to(0, 2, 2, 1, 0), to(0, 0, 2, -1, 0)], [[0, 2, 2], [0, 2, 2], [0, 0, 2]]);
+  assert.deepEqual([to(0, 1, 3, 0, 1), to(1, 1, 3, 0, 1), to(0, 1, 1, 0, 4)], [[1, 1, 0], [1, 1, 3], [1, 1, 0]]);
+  assert.deepEqual([to(1, 1, 0, 0, -1), to(0, 1, 0, 0, -1)], [[0, 1, 3], [0, 1, 0]]);
 });
