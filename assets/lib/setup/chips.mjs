@@ -3,6 +3,7 @@
 
 import { childrenAround, h, hide, set, text as put } from "../dom.mjs";
 import { msg } from "../language.mjs";
+import { keyed } from "./chipkeys.mjs";
 import { pressed } from "./reorder.mjs";
 import { Suggest } from "./suggest.mjs";
 import { firstOf, grouped } from "./together.mjs";
@@ -54,7 +55,7 @@ export class Chips {
     this.unknown = new UnknownWords((word, known) => this.replace(this.tokens.map((t) => (t === word ? known : t))));
     this.suggest = new Suggest((word) => this.take(word));
     this.element = h("div", { class: "chips-field" }, h("div", { class: "chips-box" }, this.row, this.suggest.list), this.tools, this.problem, this.unknown.element);
-    this.row.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => this.key(e));
+    this.row.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => keyed(this, e));
   }
 
   /** @param {string} name */
@@ -282,38 +283,5 @@ export class Chips {
     const chip = this.row.querySelector(`[data-at="${this.focusAt}"]`) ?? this.row.querySelector(".add");
     for (const other of this.row.querySelectorAll("[data-at]")) other.tabIndex = other === chip ? 0 : -1;
     chip.focus();
-  }
-
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-    const target = /** @type {any} */ (event.target);
-    const act = target.tagName === "INPUT" ? this.suggest.key(event.key) ?? this.inputKey(event.key, target) : target.dataset.at ? this.chipKey(event.key, Number(target.dataset.at), event.shiftKey) : null;
-    if (!act) return;
-    event.preventDefault();
-    event.stopPropagation();
-    act();
-  }
-
-  /** @param {string} key @param {HTMLInputElement} input @returns {(() => void) | null} */
-  inputKey(key, input) {
-    if (key === "Enter") return () => this.commit(input.value);
-    if (key === "Escape") return () => this.stop(this.editing?.index ?? 0);
-    if (key === " " && !this.how.characters && input.selectionStart === input.value.length) return input.value.trim() ? () => this.commit(input.value, { more: true }) : () => {};
-    const before = this.editing?.index ?? 0;
-    if (key === "Backspace" && !input.value && this.editing?.insert && before > 0) return () => this.put(before - 1, 1, [], before - 1);
-    return null;
-  }
-
-  /** @param {string} key @param {number} at @param {boolean} shift @returns {(() => void) | null} */
-  chipKey(key, at, shift) {
-    /** @type {Record<string, () => void>} */
-    const keys = shift ? { ArrowLeft: () => this.move(at, at - 1), ArrowRight: () => this.move(at, at + 1) } : {
-      ArrowLeft: () => this.focus(at - 1), ArrowRight: () => this.focus(at + 1),
-      Home: () => this.focus(0), End: () => this.focus(this.tokens.length - 1),
-      F2: () => this.edit(at, false), Insert: () => this.edit(at, true),
-      Delete: () => this.put(at, 1, [], at), Backspace: () => this.put(at, 1, [], at - 1),
-    };
-    return keys[key] ?? null;
   }
 }
