@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
+from torch import Tensor
 
 from app.session import given, interventions, policy, said
 from app.session.arrays import array
@@ -42,33 +43,38 @@ def _request(
     source = _source_rows(scenario, reading, b)
     read = _known(place, b, written) if at is None else int(reading.state.lengths[at])
     target = _target_rows(place, reading, newest, b, written, read, would)
-    candidates: tuple[Candidate, ...] = ()
-    rest, choice = 0.0, None
     logits = None if at is None or reading.logits is None else reading.logits[at]
-    if logits is not None and not written.finished and policy.readable(logits):
-        taken = written.ids[-1] if place.stage == "choose" else None
-        candidates, rest, choice = distribution(scenario, logits, task.target, len(written.ids), b, taken)
+    candidates, rest, choice = _offered(place, b, written, logits)
     unknown = words.unknown(given.tokens(request.source or ())) if words else []
     unknown += task.target.unknown(given.tokens(request.target))
-    row = None if choice is None else read - 1
     log_p = reading.gone[b] if at is None else reading.log_p[at]
     return RequestView(
-        source,
-        target,
-        written.finished,
-        row,
-        choice,
-        candidates,
-        rest,
-        sum(log_p),
-        tuple(unknown),
-        None if choice is None or logits is None else array(logits, "f32"),
-        array(torch.tensor(log_p, dtype=torch.float32), "f32") if log_p else None,
-        _unedited(scenario, reading, b, at, None if choice is None else len(written.ids) - (place.stage == "choose")),
-        _unused(scenario, reading, b, task.target),
+        source=source,
+        target=target,
+        finished=written.finished,
+        decision_row=None if choice is None else read - 1,
+        choice=choice,
+        candidates=candidates,
+        rest=rest,
+        log_probability=sum(log_p),
+        unknown=tuple(unknown),
+        logits=None if choice is None or logits is None else array(logits, "f32"),
+        log_p=array(torch.tensor(log_p, dtype=torch.float32), "f32") if log_p else None,
+        unedited=_unedited(scenario, reading, b, at, None if choice is None else len(written.ids) - (place.stage == "choose")),
+        unused=_unused(scenario, reading, b, task.target),
         joined=_turn(place, b, True),
         left=_turn(place, b, False),
     )
+
+
+def _offered(place: Place, b: int, written: Written, logits: Tensor | None) -> tuple[tuple[Candidate, ...], float, int | None]:
+    """What the deciding row's logits `[v]` offer: candidates, what the others have together, the id that Step takes. Nothing
+    where no row decides."""
+    if logits is None or written.finished or not policy.readable(logits):
+        return (), 0.0, None
+    taken = written.ids[-1] if place.stage == "choose" else None
+    target = given.task_of(place.scenario).target
+    return distribution(place.scenario, logits, target, len(written.ids), b, taken)
 
 
 def _known(place: Place, b: int, written: Written) -> int:

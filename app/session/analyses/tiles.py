@@ -39,17 +39,9 @@ Other = tuple[Tensor, float | None, dict[str, Record]]
 
 def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]:
     """Of one read: the largest difference over all rows and heads; of one of its rows what was kept after each tile."""
-    path, own = arguments.get("path"), _own(run)
+    own = _own(run)
     tile = own or whole(arguments, "tile", 1, LARGEST, 4)
-    if run.place.phase == "train":
-        raise Refused.one(
-            "name", NAME, "prefill or decode", "Tiles are measured on the rows of a request: step in prefill or decode."
-        )
-    tape = known(run)
-    reads = [p.removesuffix(".scores") for p, r in tape.records.items() if r.type == "scores" and _is_read(tape, p)]
-    if path not in reads:
-        allowed = ", ".join(reads) or "none: this model mixes no values by a softmax over scores"
-        raise Refused.one("arguments.path", path, allowed, f"path was given {path!r}; allowed: {allowed}")
+    path, tape = _read(run, arguments.get("path"))
     scores, values, mask, mixed = _of(tape, path)
     b = whole(arguments, "request", 0, len(scores) - 1, 0)
     head, row = (whole(arguments, n, 0, scores.shape[i] - 1, 0) for n, i in (("head", 1), ("row", 2)))
@@ -78,6 +70,19 @@ def run(run: Run, arguments: dict[str, Any]) -> Iterator[float | Check | Result]
             "width": values.shape[3],
         }
     )
+
+
+def _read(run: Run, path: Any) -> tuple[str, Tape]:
+    """The path of a read and what this moment records of it. Raises `Refused` where there is no such read."""
+    if run.place.phase == "train":
+        message = "Tiles are measured on the rows of a request: step in prefill or decode."
+        raise Refused.one("name", NAME, "prefill or decode", message)
+    tape = known(run)
+    reads = [p.removesuffix(".scores") for p, r in tape.records.items() if r.type == "scores" and _is_read(tape, p)]
+    if path not in reads:
+        allowed = ", ".join(reads) or "none: this model mixes no values by a softmax over scores"
+        raise Refused.one("arguments.path", path, allowed, f"path was given {path!r}; allowed: {allowed}")
+    return path, tape
 
 
 def _own(run: Run) -> int:
