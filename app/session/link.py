@@ -11,6 +11,7 @@ from app.session.events import Problem, Refused
 from app.session.problems import shorten
 
 LONGEST = 16_000  # characters of a fragment that browsers and chat programs still carry
+LARGEST = 1 << 20  # bytes of what it holds
 
 
 def pack(content: dict[str, Any]) -> str:
@@ -19,12 +20,12 @@ def pack(content: dict[str, Any]) -> str:
     return base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode().rstrip("=")
 
 
-def unpack(text: str, limit: int = 1 << 20) -> dict[str, Any]:
-    """The reverse of `pack`. Raises `Refused` for anything that is not what `pack` makes, or larger than `limit` bytes."""
+def unpack(text: str) -> dict[str, Any]:
+    """The reverse of `pack`. Raises `Refused` for anything that is not what `pack` makes, or larger than a megabyte."""
     try:
         raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         inflater = zlib.decompressobj()
-        data = inflater.decompress(raw, limit)
+        data = inflater.decompress(raw, LARGEST)
         if not inflater.eof:
             raise ValueError("it is cut short or too large")
         content = json.loads(data)

@@ -43,6 +43,8 @@ from models.tasks.spans import RESTORE, SENTINELS, TRANSLATE, TextToText
 from models.tasks.translation import Translation
 
 CLAUSES = (1, 2, 3, 4, 5)
+MOST_WORDS = 64  # of an answer: no task asks for more
+MOST_SOUNDS = 24
 SELECTION_SEED, REPORT_SEED = 1, 2  # a head is chosen on one draw and reported on another
 
 
@@ -180,13 +182,13 @@ def greedy_decode(model: nn.Module, source: Rows | None, prompts: Sequence[Seque
     return written
 
 
-def exact_match(model: nn.Module, task: Task, examples: Sequence[Example], limit: int = 64) -> float:
+def exact_match(model: nn.Module, task: Task, examples: Sequence[Example]) -> float:
     """The share of examples whose greedy answer is the target, word for word, and ends there."""
     right = 0
     for some in batches(examples):
         source, _ = batch(task, some)
         prompts, wanted = zip(*(asked(task, e) for e in some), strict=True)
-        answers = greedy_decode(model, source, prompts, limit)
+        answers = greedy_decode(model, source, prompts, MOST_WORDS)
         right += sum(a == w for a, w in zip(answers, wanted, strict=True))
     return right / len(examples)
 
@@ -209,12 +211,12 @@ def restored(model: nn.Module, task: TextToText, examples: Sequence[Example]) ->
 
 
 @torch.no_grad()
-def phone_error_rate(model: nn.Module, task: Task, examples: Sequence[Example], limit: int = 24) -> float:
+def phone_error_rate(model: nn.Module, task: Task, examples: Sequence[Example]) -> float:
     """Edits (insert, delete, replace) that greedy answers need to be the targets, to the number of target sounds."""
     edits = sounds = 0
     for some in batches(examples):
         source, _ = batch(task, some)
-        answers = greedy_decode(model, source, [[BOS]] * len(some), limit)
+        answers = greedy_decode(model, source, [[BOS]] * len(some), MOST_SOUNDS)
         wanted = [task.target.encode(e.target) for e in some]
         edits += sum(distance(a, w) for a, w in zip(answers, wanted, strict=True))
         sounds += sum(map(len, wanted))

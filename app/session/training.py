@@ -14,6 +14,7 @@ from models.tasks import Example, Task, words_of
 T = TypeVar("T")
 
 STRIDE = 128  # indices that one update owns: more than a batch may hold, so that two updates never share an example
+TOGETHER = 64  # examples that are measured in one call
 
 
 def make_optimizer(training: Training, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
@@ -41,9 +42,9 @@ def clip(parameters: Iterable[nn.Parameter], limit: float | None) -> tuple[float
     return norm, limit / norm
 
 
-def batches(items: Sequence[T], size: int = 64) -> list[list[T]]:
-    """In their order; the last one may be smaller."""
-    return [list(items[i : i + size]) for i in range(0, len(items), size)]
+def batches(items: Sequence[T]) -> list[list[T]]:
+    """In their order, as many at once as are measured together; the last one may be smaller."""
+    return [list(items[i : i + TOGETHER]) for i in range(0, len(items), TOGETHER)]
 
 
 def draw(task: Task, seed: int, update: int, size: int) -> list[Example]:

@@ -232,20 +232,20 @@ class Update:
 AsWritten = tuple[float, float, float]  # as in `events.Curve.written`
 
 
-def validated(learner: Learner, scenario: Scenario, size: int = HELD_OUT) -> tuple[float | None, AsWritten | None]:
+def validated(learner: Learner, scenario: Scenario) -> tuple[float | None, AsWritten | None]:
     """Mean loss over a fixed held-out draw under the present parameters (nats per counted row), without recording; and where
     labels are in sight, what `leak.as_it_writes` finds of the same rows.
 
     None where the scenario's masks leave one of its rows without a key: those rows are not in any batch.
     """
     task, model = given.task_of(scenario), learner.model
-    examples = [task.example(scenario.seed, "held_out", i) for i in range(size)]
+    examples = [task.example(scenario.seed, "held_out", i) for i in range(HELD_OUT)]
     device = next(model.parameters()).device
     taught = lesson(task, examples, given.corruption(scenario, "held_out")).to(device)
     with torch.no_grad(), suppress(NoVisibleKey, TooFewFrames):
-        state = model.initial_state(size)  # type: ignore[operator]
+        state = model.initial_state(HELD_OUT)  # type: ignore[operator]
         inputs = Inputs(taught.inputs, taught.source, given.visibility(scenario))
-        outputs, _ = model(inputs, state, listening(model, scenario, [0] * size, None))
+        outputs, _ = model(inputs, state, listening(model, scenario, [0] * HELD_OUT, None))
         written = as_it_writes(model, scenario, taught)
         loss = float(mean_loss(losses(outputs, taught), taught.loss_rows))
         return loss, None if written is None else (written.loss, written.right, written.right_in_sight)

@@ -101,10 +101,13 @@ export function donorOf(world, request) {
 /** @param {any} node of the history */
 const named = (node) => (isTurn(node) ? msg`Decode ${node.step}: ${turnName(node)}` : node.phase === "prefill" ? msg`Prefill` : node.label ? msg`Decode ${node.step}: ${shown(node.label)}` : msg`Decode ${node.step}`);
 
-/** Other moments of this run whose requests can be donors, the newest first. @param {World} world @param {number} [limit] */
-export function moments(world, limit = 40) {
+/** How many moments are offered as donors. */
+const DONORS = 40;
+
+/** Other moments of this run whose requests can be donors, the newest first. @param {World} world */
+export function moments(world) {
   const all = [...world.history.values()].filter((n) => n.id !== world.moved?.at && !n.stage && (n.phase === "decode" || (n.phase === "prefill" && n.step > 0)));
-  return all.sort((a, b) => b.id - a.id).slice(0, limit).map((n) => ({ id: n.id, name: msg`moment ${n.id}, ${named(n)}` }));
+  return all.sort((a, b) => b.id - a.id).slice(0, DONORS).map((n) => ({ id: n.id, name: msg`moment ${n.id}, ${named(n)}` }));
 }
 
 // ---- in words
