@@ -55,7 +55,7 @@ EDIT = {"path": "logits", "action": "set", "value": 1.0}
         ({"config": {"heads": 1e9}}, "config.heads", "whole number"),
         ({"config": {"colour": 1}}, "config.colour", "one of the fields"),
         ({"config": []}, "config", "an object"),
-        ({"training": {"mask_hidden": 0.8, "mask_replaced": 0.3}}, "training.mask_replaced", "make 1.1 together; allowed: up to 1"),
+        ({"training": {"mask_hidden": 0.8, "mask_replaced": 0.3}}, "training.mask_replaced", "make 1.1 together"),
         ({"requests": []}, "requests", "at least 1 items"),
         ({"requests": [{"source": ["a"]}] * 9}, "requests", "'9 items'; allowed: at most 8 items"),
         ({"requests": [{"source": []}]}, "requests.0.source", "is empty; type a source sentence"),
