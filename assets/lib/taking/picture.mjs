@@ -151,12 +151,12 @@ function dress(copy, style, { sheet }) {
 }
 
 /** @type {string[]} */
-let known = [];
+let told = [];
 
 /** The styles that make a difference. @param {CSSStyleDeclaration} style */
 function names(style) {
-  if (!known.length) known = Array.from(style).filter((name) => !LEFT_OUT.test(name));
-  return known;
+  if (!told.length) told = Array.from(style).filter((name) => !LEFT_OUT.test(name));
+  return told;
 }
 
 /** @type {Map<string, Map<string, string>>} */
@@ -164,15 +164,16 @@ const unstyleds = new Map();
 
 /** What each style of such an element is where nobody says anything: in a tree of its own the page's rules do not hold. @param {Element} like */
 function unstyled(like) {
-  const known = unstyleds.get(like.tagName);
+  const type = like.getAttribute("type") ?? "", key = `${like.tagName} ${type}`, known = unstyleds.get(key);
   if (known) return known;
   const nobody = document.createElement("div");
   nobody.style.cssText = "all: initial; display: none";
   document.body.append(nobody);
   const alone = document.createElementNS(like.namespaceURI, like.localName);
+  if (type) alone.setAttribute("type", type);
   nobody.attachShadow({ mode: "open" }).append(alone);
   const style = getComputedStyle(alone), found = new Map(names(style).map((name) => [name, style.getPropertyValue(name)]));
-  unstyleds.set(like.tagName, found);
+  unstyleds.set(key, found);
   nobody.remove();
   return found;
 }
