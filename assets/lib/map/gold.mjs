@@ -56,11 +56,12 @@ export function agreement(of, weight, keys) {
   return { agree, of: rows };
 }
 
-/** The switch of the overlay, with how well the largest weights agree; hidden where no gold alignment is known.
+/** The switch of the overlay, with how well the largest weights agree; it keeps its place where another read or step of this run has a gold alignment.
  * @param {any} line @param {World} world @param {import("../types").Context} context @param {(row: number, key: number) => number} weight */
 export function drawGold(line, world, context, weight) {
   const found = gold(world);
-  hide(line, !found);
+  hide(line, !found && !world.opened?.gold?.some(Boolean));
+  set(line, "data-later", found ? null : "true");
   if (!found) return;
   const [box, , said, short] = line.children;
   const { agree, of } = agreement(found, weight, read.rows(world, "s").length);
