@@ -73,8 +73,8 @@ function cellsOf(part, { at, rows }) {
 function rowsOf(part, { at, rows, row, watched, layers, known, needs }) {
   const [head, table, note] = part.children;
   const name = (/** @type {number} */ i) => rowWords(i, shown(rows[i]?.token ?? ""));
-  text(head.firstElementChild, msg`Reach of row ${row}`);
-  text(head.lastElementChild, msg`of ${known} rows`);
+  text(head.firstElementChild, known ? msg`Reach of row ${row}` : msg`Reach`);
+  text(head.lastElementChild, known ? msg`of ${known} rows` : msg`nothing is computed yet`);
   text(table.firstElementChild.firstElementChild.lastElementChild, watched === null ? "" : msg`row ${watched}`);
   list(table.lastElementChild, layers, (_, i) => i, () => h("tr", null, h("td"), h("td", null, h("i", { class: "left-bar" })), h("td"), h("td")), (tr, seen, i) => {
     text(tr.children[0], counted(i + 1, "{0} layer", "{0} layers"));
