@@ -130,7 +130,8 @@ function pace(world) {
   if (node?.command === "join") return msg`Its prompt is known, so all of it ran in one call of its own. From here it takes one decision a step, like the others.`;
   if (node?.command === "leave") return msg`A request is a place in the batch, a token a step of the run: the others decide what they would have decided.`;
   const pass = world.moved?.stages?.findLast((/** @type {any} */ s) => s.ms !== null && s.rows);
-  if (read.phase(world) === "decode" && world.moved?.step === 0 && loops(world)) return msg`All known rows ran in one call, one after another: each needs the state that the row before left.`;
+  const prefilled = read.phase(world) === "prefill" ? pass?.rows > 1 && world.moved.stage !== "choose" : read.phase(world) === "decode" && world.moved?.step === 0;
+  if (prefilled && loops(world)) return msg`All known rows ran in one call, one after another: each needs the state that the row before left.`;
   if (read.phase(world) === "decode" && world.moved?.step === 0) return msg`All known rows ran in one pass. From here one step a token: it must be decided before its row can run.`;
   if (!pass || world.moved.stage === "choose") return "";
   if (read.phase(world) === "prefill") return counted(pass.rows, "One pass: {0} row.", "One pass: {0} rows at once, because all of them are known and none waits for a decision.");

@@ -6,6 +6,7 @@ import test from "node:test";
 import * as kernels from "../../../assets/lib/states/kernels.mjs";
 import * as tapes from "../../../assets/lib/states/tapes.mjs";
 import view, { plot, said } from "../../../assets/views/kernel.mjs";
+import { note } from "../../../assets/views/sentence.mjs";
 import states from "../../../assets/views/states.mjs";
 import { known, request, row, world } from "./world.mjs";
 
@@ -46,11 +47,14 @@ test("numbers are those of the channel that is looked at", () => {
   assert.deepEqual(tapes.lookAt(channels(), "t", 2, 1).layout, { columns: "n", rows: "", panels: "", index: { t: 2, d: 1 } });
 });
 
-test("a scan is no loop", () => {
+test("a scan is no loop, and prefill says which of them it was", () => {
   const w = channels();
+  Object.assign(w.moved, { phase: "prefill", stages: [{ name: "read", ms: 1, rows: 3, ops: [] }] });
   assert.equal(tapes.loops(w), true);
+  assert.match(note(w).text, /one after another/);
   w.opened.scenario.config = { schedule: "scan" };
   assert.equal(tapes.loops(w), false);
+  assert.match(note(w).text, /^One pass: 3 rows at once/);
 });
 
 test("a kernel stands in place of states when it is asked for, or where no state is made", () => {
