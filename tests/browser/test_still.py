@@ -136,5 +136,5 @@ def test_training_by_updates_and_by_stages(sized: Window) -> None:
     _watch(sized)
     _still(sized, 50 if sized.page.viewport_size == {"width": 1440, "height": 900} else 15, "step")
     sized.page.evaluate("() => lookback.actions.granularity('stage')")
-    _watch(sized)  # in a low window what comes next takes more lines, stage by stage
+    _watch(sized)  # what comes next takes more lines, stage by stage
     _still(sized, 7, "step")
