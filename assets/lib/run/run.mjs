@@ -7,6 +7,7 @@ import { early, keep } from "./early.mjs";
 import { heard } from "./heard.mjs";
 import { msg, named } from "../language.mjs";
 import { AddressBar } from "./addressbar.mjs";
+import { isLink } from "./link.mjs";
 import { fitting, shared, taken } from "./look.mjs";
 import { Socket } from "./socket.mjs";
 import { Underway } from "./underway.mjs";
@@ -143,9 +144,10 @@ export class Run {
     this.store.set({ look: opened ? fitting(next, opened, this.store.world.moved) : next });
   }
 
-  /** What the address holds, else the first scenario; the page is alive either way. */
+  /** What the address holds, else the first scenario; the page is alive either way. Without a link it is sent in this very turn: its answer may
+   * be delivered next (early.mjs). */
   async openFirst() {
-    if (await this.bar.follow()) return;
+    if (isLink(location.hash) && (await this.bar.follow())) return;
     const { refused } = this.store.world;
     const reply = await this.commands.open(this.first);
     if (reply.ok && refused) this.store.set({ refused });

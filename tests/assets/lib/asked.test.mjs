@@ -97,3 +97,12 @@ test("changes that were sent stand in the world until each is answered", async (
   await second;
   assert.deepEqual(store.world.asked, {}, "a refusal is an answer too");
 });
+
+test("without a link the first run is asked for in the turn of the welcome, so that an answer which came early finds it", (t) => {
+  t.after(() => delete globalThis.location);
+  globalThis.location = /** @type {any} */ ({ hash: "" });
+  const asked = [];
+  const run = Object.assign(Object.create(Run.prototype), { store: new Store(), first: {}, bar: { follow: async () => false }, commands: { open: async () => (asked.push("open"), { ok: true, errors: [] }) } });
+  run.openFirst();
+  assert.deepEqual(asked, ["open"]);
+});
