@@ -24,8 +24,8 @@ import { passing } from "./lib/storage.mjs";
 const RATE = "lookback-rate";
 /** Dash's controls wait for the first values, but no longer than this, ms. */
 const PATIENCE = 3000;
-/** Asked for before anything is laid out with them, so that the first picture has them. */
-for (const font of ["Inter Variable", "JetBrains Mono Variable"]) document.fonts.load(`1em "${font}"`);
+/** Asked for before anything is laid out with them, so that the first picture has them; without them the page stands in the system's. */
+for (const font of ["Inter Variable", "JetBrains Mono Variable"]) document.fonts.load(`1em "${font}"`).catch(() => {});
 const page = /** @type {any} */ (window);
 const store = new Store();
 /** A page that holds a recording plays it, and needs neither Dash nor a server. */
