@@ -199,7 +199,7 @@ def _labels_hidden(update: Update) -> Check:
     if not found:
         return Check("labels_hidden", claim, "pass", measured, "exact")
     reason = f"the mask lets row {found[0][1]} of sequence {found[0][0]} see the token that it must predict"
-    return Check("labels_hidden", claim, "fail", measured, "exact", reason, {"request": found[0][0], "row": found[0][1]})
+    return Check("labels_hidden", claim, "fail", f"{len(found)} of {count} rows do", "exact", reason, {"request": found[0][0], "row": found[0][1]})
 
 
 def largest(tape: Tape) -> str:

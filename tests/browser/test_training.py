@@ -78,13 +78,13 @@ def test_an_update_fills_the_screen_stage_by_stage(window: Window) -> None:
     assert nothing and {name for name, norm in shown.items() if norm == "≈ 0"} == nothing
     assert all(near(shown[name], norm) for name, norm in norms.items() if name not in nothing)
     norm = math.sqrt(sum(n * n for n in norms.values()))
-    assert near(text(window, ".clip dd"), norm) and "to come" in text(window, ".clip")
+    assert near(text(window, ".clip dd"), norm) and ", next" in text(window, ".clip")
     positions = text(window, '[data-part="position"] .panel-said')
     assert positions.startswith("largest ") and "smallest " in positions
 
     window.step()
     assert math.isclose(window.world("moved.train.norm"), norm, rel_tol=1e-5)
-    assert near(text(window, ".clip dd:nth-of-type(2)"), min(1.0, 1 / norm)) and "to come" not in text(window, ".clip")
+    assert near(text(window, ".clip dd:nth-of-type(2)"), min(1.0, 1 / norm)) and ", next" not in text(window, ".clip")
     assert {line[1] for line in listed(window).values()} == {"–"}
 
     window.step()
