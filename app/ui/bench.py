@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from app.session.worked import printed
 from app.ui.gathered import Gathered
 from app.ui.language import say
-from app.ui.parts import brand, button, deck, other_language, pages, take_away
+from app.ui.parts import brand, button, deck, other_language, pages, share
 from app.ui.plain import add_page
 
 
@@ -23,7 +23,7 @@ def add_bench(api: FastAPI, gathered: Callable[[], Gathered]) -> None:
 def _content() -> Component:
     return html.Div(
         [_top(), html.Main([_deck(), _read(), _written_out(), _derived()], className="stage"), _inspector(), _status()],
-        className="app bench",
+        className="app beside bench",
     )
 
 
@@ -31,18 +31,15 @@ def _top() -> Component:
     about = {"aria-label": say("Example: a read to begin from"), "data-worked": " ".join(printed())}
     picker = html.Select(id="bench-examples", className="bench-examples", **about)
     numbers = button(say("Worked numbers"), "worked", name="link", **{"aria-haspopup": "dialog"})
-    link = button(say("Copy link"), "copy", name="link", **{"aria-describedby": "bench-copied"})
     return html.Header(
         [
             brand(),
             picker,
             numbers,
-            html.Span(id="bench-note", className="note hide-phone"),
+            html.Span(id="bench-note", className="note"),
             html.Span(className="sp"),
             pages("bench"),
-            html.Span(id="bench-copied", className="note", role="status"),
-            take_away("bench"),
-            link,
+            *share("bench"),
             button(say("Theme"), "theme", name="link"),
             other_language(),
         ],

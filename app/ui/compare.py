@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from app.ui.controls import fields, glyph_image
 from app.ui.gathered import Gathered
 from app.ui.language import say
-from app.ui.parts import brand, button, deck, other_language, pages, take_away
+from app.ui.parts import brand, button, deck, other_language, pages, share
 from app.ui.plain import add_page
 from models.catalogue import architectures
 
@@ -44,7 +44,8 @@ def _data(catalogue: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _content() -> Component:
-    return html.Div([_top(), html.Main([_deck(), _said(), _table()], className="stage"), _status()], className="app compare")
+    main = html.Main([_deck(), _said(), _table()], className="stage")
+    return html.Div([_top(), main, _status()], className="app beside compare")
 
 
 def _top() -> Component:
@@ -57,9 +58,7 @@ def _top() -> Component:
             picker,
             html.Span(className="sp"),
             pages("compare"),
-            html.Span(id="compare-copied", className="note", role="status"),
-            take_away("compare"),
-            button(say("Copy link"), "copy", name="link", **{"aria-describedby": "compare-copied"}),
+            *share("compare"),
             button(say("Theme"), "theme", name="link"),
             other_language(),
         ],

@@ -100,10 +100,11 @@ def pages(here: str, name: str = "pages hide-phone") -> Component:
     return html.Nav(links, className=name, **{"aria-label": say("Pages")})
 
 
-def take_away(page: str) -> Component:
-    """Of a page beside the stage: its picture and its table."""
-    more = {"aria-haspopup": "menu", "aria-expanded": "false"}
-    return button(say("Take away"), "take", f"{page}-take", name="link", title=say("Picture and table"), **more)
+def share(page: str) -> list[Component]:
+    """Of a page beside the stage: its link, its picture and its table; and where it says that the link is copied."""
+    more = {"aria-haspopup": "menu", "aria-expanded": "false", "title": say("Link, picture and table")}
+    said = html.Span(id=f"{page}-copied", className="note", role="status")
+    return [said, button(say("Share"), "take", f"{page}-take", name="link", **more)]
 
 
 def other_language() -> Component:

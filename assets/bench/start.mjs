@@ -238,14 +238,15 @@ function gradients(b) {
   } }), (input, x) => { if (document.activeElement !== input) input.value = String(Number(x.toFixed(4))).replace("-", "−"); });
 }
 
+const copy = () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.bench)).then(() => text(place("bench-copied"), msg`Copied`));
+
 /** @type {Record<string, (what: string) => void>} */
 const acts = {
   worked: () => showWorked(), back: () => { stop(); step(-1); }, step: () => { stop(); step(1); }, play, theme: theming(draw), kind, speak: () => speak(place("language").dataset.language ?? ""),
   mode: (mode) => change({ ...page.bench, mode: /** @type {any} */ (mode) }),
   enters: (enters) => change({ ...page.bench, enters: enters === "additive" ? undefined : /** @type {any} */ (enters) }),
   more: (what) => resize(/** @type {any} */ (what), 1), fewer: (what) => resize(/** @type {any} */ (what), -1),
-  copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.bench)).then(() => text(place("bench-copied"), msg`Copied`)),
-  take: taking(place("bench-take"), { bench: () => page.bench, stage: /** @type {any} */ (document.querySelector(".bench .stage")), redraw: draw, refuse }),
+  take: taking(place("bench-take"), { bench: () => page.bench, stage: /** @type {any} */ (document.querySelector(".bench .stage")), copy, redraw: draw, refuse }),
 };
 acting(acts);
 sayWhole(document);

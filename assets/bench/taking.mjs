@@ -8,11 +8,11 @@ import { derivatives, jacobian, read, values } from "./read.mjs";
 
 /** @typedef {import("./read.mjs").Bench} Bench @typedef {import("../lib/types").Table} Table */
 
-/** @param {HTMLElement} button @param {{bench: () => Bench, stage: HTMLElement, redraw: () => void, refuse: (why: string) => void}} of */
-export function taking(button, { bench, stage, redraw, refuse }) {
+/** @param {HTMLElement} button @param {{bench: () => Bench, stage: HTMLElement, copy: () => Promise<void>, redraw: () => void, refuse: (why: string) => void}} of */
+export function taking(button, { bench, stage, copy, redraw, refuse }) {
   const name = "lookback-bench", caption = msg`Lookback: read bench`;
   return pageMenu(button, {
-    title: msg`Bench`, caption: () => caption, name: () => name, table: () => asTable(bench()),
+    title: msg`Bench`, caption: () => caption, name: () => name, copy, table: () => asTable(bench()),
     picture: (kind) => savePicture(stage, { name, caption, redraw }, kind),
     failed: (why) => refuse(msg`“${msg`Bench`}” could not be taken away: ${why}`),
   });

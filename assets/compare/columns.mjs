@@ -4,6 +4,7 @@
 import { commands } from "../lib/run/commands.mjs";
 import { Socket } from "../lib/run/socket.mjs";
 import { Store } from "../lib/run/store.mjs";
+import { evenness } from "../lib/read/evenness.mjs";
 import { depths } from "../lib/training/gradients.mjs";
 import * as read from "../lib/reads.mjs";
 
@@ -134,6 +135,19 @@ export class Column {
     if (!at || !known) return () => NaN;
     const heads = Array.from({ length: at.info.heads }, (_, head) => read.cells(known, 0, head));
     return (row, key) => heads.reduce((sum, w) => sum + w(row, key), 0) / heads.length;
+  }
+
+  /** The rows that are read: of the source, else all that are known. @returns {import("../lib/reads.mjs").Row[]} */
+  keys() {
+    const at = this.relation(), request = this.request();
+    const rows = (request?.target ?? []).filter((/** @type {any} */ r) => r.state !== "unknown");
+    return at && at.info.key !== "s" ? rows : (request?.source ?? rows);
+  }
+
+  /** How evenly one row reads, by the weights that are shown. @param {number} row */
+  evenness(row) {
+    const weight = this.weights();
+    return this.relation() ? evenness(this.keys().map((_, key) => weight(row, key))) : null;
   }
 
   /** @returns {any} the one request */

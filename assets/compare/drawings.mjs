@@ -33,7 +33,7 @@ const MARKED = 8;
  * @param {HTMLCanvasElement} canvas @param {{own: number[], others: number[][], low: number, high: number, role: string, format?: (x: number) => string, ends?: string[]}} o */
 export function drawLine(canvas, { own, others, low, high, role, format = (x) => figure(x, 2), ends }) {
   const [g, width, height] = fit(canvas);
-  const left = 34, top = 6, bottom = ends ? 20 : 8, right = 8, count = Math.max(2, own.length, ...others.map((l) => l.length));
+  const left = ends ? 18 : 34, top = 6, bottom = ends ? 20 : 8, right = 8, count = Math.max(2, own.length, ...others.map((l) => l.length));
   const X = (/** @type {number} */ i) => left + (i / (count - 1)) * (width - left - right), Y = (/** @type {number} */ v) => top + (1 - (v - low) / Math.max(1e-12, high - low)) * (height - top - bottom);
   g.strokeStyle = css("--line");
   for (const v of [low, high]) {
@@ -59,7 +59,7 @@ export function drawLine(canvas, { own, others, low, high, role, format = (x) =>
     g.fill();
   });
   font(g, 500, 10.5, true);
-  const half = (X(count - 1) - left) / 2 - 3;
+  const half = (X(count - 1) - left) / 2;
   ends?.forEach((name, i) => label(g, clip(g, name, half), i ? X(own.length - 1) + 3 : left - 3, height - 6, { mono: true, size: 10.5, align: i ? "right" : "left", color: "--ink-3" }));
 }
 
@@ -81,5 +81,5 @@ export function drawDepth(canvas, { own, names, low, high }) {
     g.fillRect(x + step * 0.12, Math.min(y, base - 1), step * 0.76, Math.max(1, base - y));
   });
   label(g, names[0] ?? "", left, height - 7, { size: 10.5, color: "--ink-2" });
-  label(g, names.at(-1) ?? "", left + step * own.length, height - 7, { size: 10.5, align: "right", color: "--ink-2" });
+  if (names.length > 1) label(g, names.at(-1) ?? "", left + step * own.length, height - 7, { size: 10.5, align: "right", color: "--ink-2" });
 }

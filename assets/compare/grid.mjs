@@ -4,6 +4,7 @@
 import { h, list, set, text } from "../lib/dom.mjs";
 import { counted, msg } from "../lib/language.mjs";
 import { Field, labelOf, same } from "../lib/setup/fields.mjs";
+import { whole } from "../lib/read/evenness.mjs";
 import { banks, total } from "../lib/states/kept.mjs";
 import { bytes, duration, figure, leaf, number, probability, shown } from "../lib/words.mjs";
 import { drawDepth, drawLine, drawReach } from "./drawings.mjs";
@@ -35,7 +36,7 @@ export const letter = (i) => String.fromCharCode(65 + i);
 /** What a row is called, and how it is to be read. @param {string} row @returns {[string, string]} */
 function named(row) {
   const names = /** @type {Record<string, [string, string]>} */ ({
-    model: [msg`Model`, msg`compared row by row`], reads: [msg`Reads now`, msg`width = weight, mean of heads, last layer`], sofar: [msg`Read so far`, msg`one line per target row`],
+    model: [msg`Model`, msg`compared row by row`], reads: [msg`Reads now`, msg`width = weight, mean of heads, last layer`], sofar: [msg`Read so far`, msg`a line per target row; H: entropy of the newest`],
     reach: [msg`Reach`, msg`gradient of log p(choice); same test for all`], chooses: [msg`Chooses`, msg`and p of what it chose, by step`],
     keeps: [msg`Keeps, costs`, msg`between calls; this call`], loss: [msg`Loss`, msg`nats a row, the others in grey`], gradient: [msg`Gradient`, msg`norm of all, before clipping`],
     depth: [msg`Gradient by layer`, msg`at what each layer gives; first sequence`],
@@ -102,6 +103,7 @@ export class Grid {
     if (row === "model") return [h("span", { class: "who" }, h("b", { class: "letter" }, letter(i)), h("i", { class: "glyph", "aria-hidden": "true" })), this.select(c, i), h("small"), h("small", { class: "varied" }), h("span", { class: "row" }, h("button", { class: "link small", type: "button", onclick: () => this.acts.open(c) }, msg`Open as a stage`), h("button", { class: "link small", type: "button", disabled: count <= FEWEST, onclick: () => this.acts.remove(i) }, msg`Remove`)), this.variant(c, i)];
     if (row === "chooses") return [h("ol", { class: "choices" }), canvas(msg`probability of what was chosen, by step`)];
     if (row === "keeps") return [h("p", { class: "facts" }), h("p", { class: "facts dim" })];
+    if (row === "sofar") return [canvas(named(row)[0]), h("p", { class: "evenness" })];
     return [canvas(named(row)[0])];
   }
 
@@ -142,9 +144,8 @@ export class Grid {
   shownRows(c) {
     const at = c.relation(), request = c.request();
     const rows = (request?.target ?? []).filter((/** @type {any} */ r) => r.state !== "unknown");
-    const keys = !request ? [] : !at || at.info.key === "s" ? (request.source ?? rows) : rows;
     const row = request?.decision_row ?? rows.length - 1;
-    return { at, request, rows, keys, row, weight: c.weights() };
+    return { at, request, rows, keys: c.keys(), row, weight: c.weights() };
   }
 
   /** @param {any} cell @param {Column} c */
@@ -165,7 +166,16 @@ export class Grid {
   sofar(cell, c) {
     const { at, request, rows, keys, row, weight } = this.shownRows(c);
     const [window, first] = newest(rows);
+    this.evenness(cell.lastChild, c, row, keys.length);
     return () => drawMap(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), instead: at ? "" : request?.source ? msg`reads the one vector` : msg`reads its state alone` });
+  }
+
+  /** The entropy of the newest read. @param {HTMLElement} line @param {Column} c @param {number} row @param {number} count of rows that can be read */
+  evenness(line, c, row, count) {
+    const of = c.evenness(row);
+    if (!c.relation()) text(line, msg`H does not apply: no row is read by weights`);
+    else text(line, of ? msg`H ${figure(of.bits, 2)} bits ◉ · 2^H = ${figure(of.rows, 2)} of ${count} rows` + (whole(of) ? "" : ` · ${msg`of w ÷ ${figure(of.sum, 2)}`}`) : "");
+    set(line, "title", of ? msg`Entropy of what the newest row reads: 0 bits for one row alone, ${figure(Math.log2(count), 2)} bits for all ${count} alike. 2^H: the rows that it reads in effect.` : null);
   }
 
   /** @param {any} cell @param {Column} c */

@@ -8,10 +8,12 @@ import { probability, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/reads.mjs").Row} Row */
 
-/** Room at the right for the names of rows, px; a column is not wider than this; the height of a box, and of a line of the map. */
+/** Room at the right for the names of rows, px; a column is not wider than this; the height of a box, and of a line of the map at most. */
 const [NAMES, WIDEST, HIGH, LINE] = [62, 104, 28, 22];
 /** Lines of the map: the newest rows, and one that is to come. */
 const LINES = 6;
+/** How high a line of the map is: where the page is low, lower. @param {number} height of the canvas */
+const lineOf = (height) => Math.min(LINE, Math.floor((height - 2) / LINES));
 
 /** How wide the column of a key is: as many rows as keys have room from the start, so that columns stay as they are while rows come.
  * @param {number} width of the canvas @param {number} keys @param {number} rows @returns {number} */
@@ -83,7 +85,7 @@ function through(g, { vector, words, keys, row }, { middle, top, low, width }) {
   const wide = g.measureText(vector).width + 24, from = middle(keys.length - 1), at = middle(row);
   const x = Math.max(2, Math.min(width - wide - 2, from - wide / 2)), y = (top + low) / 2 - 14, center = y + 14;
   font(g, 480, 11.5);
-  label(g, clip(g, words, from - 12), 2, top + 11, { size: 11.5, color: "--ink-3" });
+  label(g, clip(g, words, (y < top + 18 ? Math.min(x, from) : from) - 10), 2, top + 11, { size: 11.5, color: "--ink-3" });
   [g.strokeStyle, g.lineWidth] = [css("--ink-3"), 1.5];
   g.beginPath();
   g.moveTo(from, top);
@@ -104,30 +106,30 @@ function through(g, { vector, words, keys, row }, { middle, top, low, width }) {
 /** All reads so far, a line a row, and the line of the row to come; where nothing is read each line says what the row has instead.
  * @param {HTMLCanvasElement} canvas @param {{keys: Row[], rows: Row[], row: number, weight: (row: number, key: number) => number, instead: string}} o */
 export function drawMap(canvas, { keys, rows, row, weight, instead }) {
-  const wide = column(boxOf(canvas)[0], keys.length, rows.length), first = Math.max(0, rows.length - LINES + 1), newest = rows.slice(first);
-  const top = (/** @type {number} */ i) => 2 + i * LINE, end = Math.max(1, keys.length) * wide;
+  const [room, high] = boxOf(canvas), line = lineOf(high), wide = column(room, keys.length, rows.length), first = Math.max(0, rows.length - LINES + 1), newest = rows.slice(first);
+  const top = (/** @type {number} */ i) => 2 + i * line, end = Math.max(1, keys.length) * wide;
   cellMap(canvas, {
-    rows: newest.length + 1, columns: instead ? 0 : keys.length, value: (r, c) => weight(first + r, c), scale: { max: 1 }, left: 1, top: 2, gap: 3, cellWidth: wide, cellHeight: LINE,
+    rows: newest.length + 1, columns: instead ? 0 : keys.length, value: (r, c) => weight(first + r, c), scale: { max: 1 }, left: 1, top: 2, gap: 3, cellWidth: wide, cellHeight: line,
     values: wide >= 28, format: (x) => x.toFixed(2).replace(/^0/, ""), selected: null, hover: null, state: (r, c) => (r < newest.length && Number.isFinite(weight(first + r, c)) ? "ok" : "later"),
   });
   const g = penOf(canvas);
   newest.forEach((r, i) => {
     const on = first + i === row;
-    if (instead) bar(g, end, top(i), instead, on);
+    if (instead) bar(g, end, top(i), line, instead, on);
     font(g, on ? 700 : 520, 11.5, true);
-    label(g, clip(g, shown(r.token), NAMES - 8), end + 6, top(i) + LINE / 2, { mono: true, size: 11.5, weight: on ? 700 : 520, color: on ? "--q" : "--ink-2" });
+    label(g, clip(g, shown(r.token), NAMES - 8), end + 6, top(i) + line / 2, { mono: true, size: 11.5, weight: on ? 700 : 520, color: on ? "--q" : "--ink-2" });
     if (!on) return;
     [g.strokeStyle, g.lineWidth] = [css("--ink"), 1.8];
-    roundRect(g, 1, top(i) + 0.5, end, LINE - 1, 4);
+    roundRect(g, 1, top(i) + 0.5, end, line - 1, 4);
     g.stroke();
   });
 }
 
-/** @param {CanvasRenderingContext2D} g @param {number} width @param {number} y @param {string} said @param {boolean} on */
-function bar(g, width, y, said, on) {
+/** @param {CanvasRenderingContext2D} g @param {number} width @param {number} y @param {number} line @param {string} said @param {boolean} on */
+function bar(g, width, y, line, said, on) {
   g.fillStyle = css("--sunk");
-  roundRect(g, 2, y + 2, width - 3, LINE - 4, 3);
+  roundRect(g, 2, y + 2, width - 3, line - 4, 3);
   g.fill();
   font(g, on ? 620 : 480, 11.5);
-  label(g, clip(g, said, width - 12), width / 2, y + LINE / 2, { size: 11.5, weight: on ? 620 : 480, align: "center", color: on ? "--ink" : "--ink-2" });
+  label(g, clip(g, said, width - 12), width / 2, y + line / 2, { size: 11.5, weight: on ? 620 : 480, align: "center", color: on ? "--ink" : "--ink-2" });
 }

@@ -223,6 +223,8 @@ function exampleOf(now) {
   return at < 0 ? "" : `${task} ${at}`;
 }
 
+const copy = () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.now)).then(() => text(place("compare-copied"), msg`Copied`));
+
 /** Open one column as a stage of its own. @param {Column} c */
 async function openStage(c) {
   const tab = window.open("about:blank", "_blank");
@@ -292,8 +294,7 @@ function presets() {
 const acts = {
   step: () => { stop(); step(); }, back: () => { stop(); back(); }, play, theme: theming(() => { paint(); draw(); }), speak: () => speak(place("language").dataset.language ?? ""),
   phase: (value) => enter(/** @type {any} */ (value)), weights: (value) => begin({ ...page.now, weights: /** @type {any} */ (value) }), lead: (value) => { page.now = { ...page.now, lead: /** @type {any} */ (value) }; rested(); paint([]); },
-  copy: () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.now)).then(() => text(place("compare-copied"), msg`Copied`)),
-  take: taking(place("compare-take"), page, { grid: place("compare-grid"), redraw: () => (paint(), draw()), refuse }),
+  take: taking(place("compare-take"), page, { grid: place("compare-grid"), copy, redraw: () => (paint(), draw()), refuse }),
 };
 acting(acts);
 sayWhole(document);

@@ -14,17 +14,17 @@ import { stepOf } from "./said.mjs";
 /** @param {Page} page */
 const nameOf = ({ now, columns }) => `lookback-compare-${now.phase}-${Math.max(0, ...columns.map(stepOf))}`;
 
-/** @param {HTMLElement} button @param {Page} page @param {{grid: HTMLElement, redraw: () => void, refuse: (why: string) => void}} of @returns {() => void} opens the menu */
-export function taking(button, page, { grid, redraw, refuse }) {
+/** @param {HTMLElement} button @param {Page} page @param {{grid: HTMLElement, copy: () => Promise<void>, redraw: () => void, refuse: (why: string) => void}} of @returns {() => void} opens the menu */
+export function taking(button, page, { grid, copy, redraw, refuse }) {
   const caption = () => [msg`Compare`, ...page.columns.map((c, i) => `${letter(i)} ${c.architecture}`), "Lookback"].join(" · ");
   return pageMenu(button, {
-    title: msg`Compare`, caption, name: () => nameOf(page), table: () => table(page),
+    title: msg`Compare`, caption, name: () => nameOf(page), copy, table: () => table(page),
     picture: (kind) => savePicture(grid, { name: nameOf(page), caption: caption(), redraw }, kind),
     failed: (why) => refuse(msg`“${msg`Compare`}” could not be taken away: ${why}`),
   });
 }
 
-/** A line for each model and step: what it chose at which probability, or the loss and the norm of an update.
+/** A line for each model and step: what it chose at which probability, how evenly the row that chose reads, or the loss and the norm of an update.
  * @param {Page} page @returns {import("../lib/types").Table} */
 export function table({ now, columns }) {
   if (now.phase === "train") {
@@ -33,7 +33,7 @@ export function table({ now, columns }) {
   }
   const rows = columns.flatMap((c, i) => {
     const request = c.request(), prompt = (c.world.opened?.scenario.requests[0].target.length ?? 0) + 1;
-    return Array.from(request?.log_p?.data ?? request?.log_p ?? [], (logP, at) => [letter(i), c.architecture, at + 1, request?.target[prompt + at]?.token ?? "", Math.exp(number(logP))]);
+    return Array.from(request?.log_p?.data ?? request?.log_p ?? [], (logP, at) => [letter(i), c.architecture, at + 1, request?.target[prompt + at]?.token ?? "", Math.exp(number(logP)), c.evenness(prompt + at - 1)?.bits ?? null]);
   });
-  return { columns: [msg`model`, msg`architecture`, msg`step`, msg`token`, msg`probability`], rows };
+  return { columns: [msg`model`, msg`architecture`, msg`step`, msg`token`, msg`probability`, msg`entropy of its read, bits`], rows };
 }

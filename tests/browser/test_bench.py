@@ -106,7 +106,7 @@ def test_a_read_of_a_run_opens_on_the_bench_with_its_weights(window: Window) -> 
 
 
 def test_a_table_and_a_picture_of_shapes_are_taken_away(bench: Page) -> None:
-    take = bench.get_by_role("button", name="Take away")
+    take = bench.get_by_role("button", name="Share")
     take.click()
     with bench.expect_download() as taken:
         bench.get_by_role("menuitem", name="Table CSV").click()

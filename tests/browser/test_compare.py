@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import log2
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -148,13 +149,17 @@ def test_one_sentence_is_asked_of_two_owners_of_rows(compare: Page) -> None:
 def test_a_picture_and_a_table_are_taken_away(compare: Page) -> None:
     compare.locator("#compare-step").click()
     steps(compare, "1,1,1")
-    take = compare.get_by_role("button", name="Take away")
+    take = compare.get_by_role("button", name="Share")
     take.click()
     with compare.expect_download() as taken:
         compare.get_by_role("menuitem", name="Table CSV").click()
-    lines = taken.value.path().read_text().split()
-    assert lines[0] == "model,architecture,step,token,probability"
+    lines = taken.value.path().read_text().splitlines()
+    assert lines[0].startswith("model,architecture,step,token,probability,")
     assert [line.split(",")[:4] for line in lines[1:]] == [[m, a, "1", "le"] for m, a in zip("ABC", MODELS, strict=True)]
+    assert lines[1].endswith(","), "the first reads no row by weights"
+    weights = compare.evaluate("() => lookbackCompare.columns.slice(1).map((c) => [0, 1, 2, 3].map((k) => c.weights()(0, k)))")
+    bits = [-sum(w * log2(w) for w in row if w > 0) for row in weights]
+    assert [float(line.split(",")[-1]) for line in lines[2:]] == pytest.approx(bits)
     take.click()
     with compare.expect_download() as taken:
         compare.get_by_role("menuitem", name="Picture PNG").click()

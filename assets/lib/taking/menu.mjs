@@ -45,19 +45,19 @@ function openMenu(menu, button, placed, needs) {
 }
 
 /** The menu of a whole page, below its button. @param {HTMLElement} button
- * @param {{title: string, caption: () => string, picture: (kind: "png" | "svg") => Promise<void>, table: () => Table, name: () => string, failed: (why: string) => void}} page @returns {() => void} opens it */
+ * @param {{title: string, caption: () => string, copy: () => Promise<void>, picture: (kind: "png" | "svg") => Promise<void>, table: () => Table, name: () => string, failed: (why: string) => void}} page @returns {() => void} opens it */
 export function pageMenu(button, page) {
   const menu = h("div", { class: "take-menu", role: "menu", popover: "auto" });
   document.body.append(menu);
   listenToKeys(menu);
   const saveIt = () => save(`${page.name()}.csv`, new Blob([csv(page.table())], { type: "text/csv;charset=utf-8" }));
   const show = () => showTable({ title: page.title, caption: page.caption(), table: page.table() }, saveIt, button);
-  return () => openItems(menu, button, { title: page.title, picture: page.picture, show, table: saveIt, failed: page.failed });
+  return () => openItems(menu, button, { title: page.title, copy: page.copy, picture: page.picture, show, table: saveIt, failed: page.failed });
 }
 
 /** @param {any} menu @param {HTMLElement} button
- * @param {{title: string, picture: (kind: "png" | "svg") => Promise<void>, show?: () => void, table: () => void, failed: (why: string) => void}} way */
-function openItems(menu, button, { title, picture, show, table, failed }) {
+ * @param {{title: string, copy?: () => Promise<void>, picture: (kind: "png" | "svg") => Promise<void>, show?: () => void, table: () => void, failed: (why: string) => void}} way */
+function openItems(menu, button, { title, copy, picture, show, table, failed }) {
   const does = (/** @type {() => any} */ act) => async () => {
     menu.hidePopover();
     button.focus();
@@ -69,6 +69,7 @@ function openItems(menu, button, { title, picture, show, table, failed }) {
   };
   const item = (/** @type {string} */ words, /** @type {string} */ note, /** @type {() => any} */ act) => h("button", { type: "button", role: "menuitem", tabindex: -1, onclick: does(act) }, words, h("small", null, note));
   menu.replaceChildren(
+    ...(copy ? [item(msg`Copy link`, "", copy)] : []),
     item(msg`Picture`, "PNG", () => picture("png")),
     item(msg`Picture`, "SVG", () => picture("svg")),
     ...(show ? [item(msg`Show the table`, "", show), item(msg`Table`, "CSV", table)] : []),
