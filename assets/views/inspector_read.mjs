@@ -7,6 +7,7 @@ import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { shownPath, tapAt } from "../lib/inspect/inspected.mjs";
 import { Scales } from "../lib/inspect/scales.mjs";
 import { counted, msg, parts } from "../lib/language.mjs";
+import { evenness, whole } from "../lib/read/evenness.mjs";
 import * as read from "../lib/reads.mjs";
 import { benchLink, leadsTo, readAsBench } from "../lib/inspect/tobench.mjs";
 import { figure, leaf, requestName, rowWords, shown } from "../lib/words.mjs";
@@ -54,7 +55,7 @@ export default {
         h("div", { class: "hh" }, h("h2", { class: "h" }, msg`This read`), h("span", { class: "note" }), benchLink()),
         h("div", { class: "read-lines" },
           h("table", { class: "arith" }, h("thead", null, h("tr", null, head.map(([mark, said]) => h("th", { scope: "col" }, said, mark ? h("i", { class: `pv ${mark}` }) : null)))), h("tbody"),
-            h("tfoot", null, h("tr", { class: "off" }, h("td", { colspan: 3 }), h("td"), h("td")), h("tr", null, h("td", { colspan: 3, class: "dim" }, msg`sum`), h("td"), h("td")))),
+            h("tfoot", null, h("tr", { class: "off" }, h("td", { colspan: 3 }), h("td"), h("td")), h("tr", null, h("td", { colspan: 3, class: "dim" }, msg`sum`, " ", h("span", { class: "note" })), h("td"), h("td")))),
           h("details", { class: "terms" }, h("summary", null, h("span")),
             h("div", { class: "vecs" }, ["q", "k", "", "sum"].map((role) => h("div", { class: `vec ${role === "sum" ? "total" : ""}` }, h("span", { class: `mono ${role ? `c-${role}` : ""}` }), role === "sum" ? h("b", { class: "mono" }) : h("canvas", { role: "img" })))))),
         h("div", { class: "mixture" },
@@ -149,7 +150,16 @@ function table(element, world, found) {
   text(others.children[0], counted(found.others.count, "{0} other key", "{0} other keys"));
   [found.others.exp, found.others.weight].forEach((value, i) => text(others.children[i + 1], figure(value)));
   [found.sum.exp, found.sum.weight].forEach((value, i) => text(sum.children[i + 1], figure(value)));
+  const of = evenness(weightsOf(world, found));
+  text(sum.firstElementChild.lastElementChild, of ? msg`· H ${figure(of.bits, 2)} bits, 2^H ${figure(of.rows, 2)}` : "");
+  set(sum, "title", !of ? null : msg`How evenly this row reads: H = −Σ p log₂ p of its weights. 0 bits for one row alone; 2^H is the number of rows that it reads in effect.` + (!whole(of) ? ` ${msg`p = w ÷ ${figure(of.sum, 2)}, as they do not sum to 1.`}` : ""));
   set(foot, "title", found.after ? msg`exp of (score − ${figure(found.top, 2)}), the largest, hidden keys too; weight = exp / sum × mask, before any division by what is left` : msg`exp of (score − ${figure(found.top, 2)}), the largest; weight = exp / sum`);
+}
+
+/** What the row gives to every key. @param {World} world @param {Found} found */
+function weightsOf(world, found) {
+  const at = read.relation(world), weight = read.readCells(world, NAME, 0);
+  return at ? read.rows(world, at.info.key).map((_, key) => weight(found.row, key)) : [];
 }
 
 /** The score of the chosen key as a product. @param {any} details @param {World} world @param {Found} found @returns {() => void} */

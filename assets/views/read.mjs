@@ -147,7 +147,7 @@ function paint(held) {
     minimap(g, overview(geo, width, count, scrolled), geo, s.reads, row, s.top);
     if (geo.gutter) minimapName(g, geo, row, s.top < 0 ? "" : s.said(s.reads[s.top].amount));
   } else legend(g, geo.left + geo.slot * (s.info.key === s.info.query ? count : s.keys.length) + 20, width, geo.top + 8);
-  if (geo.gutter) gutter(g, geo, s.info);
+  gutter(g, geo, s.info);
 }
 
 /** What a screen reader hears instead of the ribbons.

@@ -183,6 +183,7 @@ export default {
     set(under, "title", more.text);
     set(under, "data-tone", more.tone || null);
     button(also, more.action ?? unlocking(world), world, context);
+    set(also, "data-unlocks", !more.action && unlocking(world) ? "" : null);
     again(element, world, () => this.draw(element, world, context));
   },
 
@@ -193,7 +194,7 @@ export default {
 };
 
 /** Where the inspector, whose bar says what is locked, is on another tab. @param {World} world @returns {Action | null} */
-const unlocking = (world) => (world.look.lock && matchMedia("(max-width: 720px)").matches ? { name: msg`Unlock`, look: { lock: null, path: null } } : null);
+const unlocking = (world) => (world.look.lock && matchMedia("(max-width: 720px)").matches ? { name: msg`Locked on row ${world.look.lock.row}: unlock`, look: { lock: null, path: null } } : null);
 
 /** @param {any} element @param {Action | null} action @param {World} world @param {Context} context */
 function button(element, action, world, context) {

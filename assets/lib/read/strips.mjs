@@ -8,6 +8,8 @@ import { msg } from "../language.mjs";
 
 const NARROWEST = { small: 48, wide: 50 };
 export const WIDEST = 92;
+/** The line of a name, px. */
+const NAME = 18;
 
 /** Where the places of both strips lie. A strip that does not fit pans: above it stands a map of all rows, beside it a place for the
  * key that is read most and lies outside. Pure.
@@ -26,8 +28,9 @@ export function layout(width, height, places, kept = places) {
   const chip = low ? 24 : 30;
   const ids = height >= (long ? 190 : 150);
   const map = long ? (low ? 15 : 22) : 0;
-  const top = long ? map + (low ? 15 : 28) : 14;
-  const bottom = height - chip - (ids ? 30 : 17);
+  const names = small ? NAME : 0; // where there is no room beside the strips, their names stand above and below them
+  const top = (long ? map + (low ? 15 : 28) : 14) + names;
+  const bottom = height - chip - (ids ? 30 : 17) - names;
   return {
     small, gutter, left, slot, pad, chip, ids, top, bottom, long, map, low, size: slot > 80 ? 14 : slot > 66 ? 13 : slot > 58 ? 12 : 11,
     width: left + places * slot + 2,
@@ -83,10 +86,26 @@ function stripName(info, side) {
 /** Names of the two strips and what their rows do.
  * @param {CanvasRenderingContext2D} g @param {Layout} geo @param {any} info */
 export function gutter(g, geo, info) {
+  if (geo.small) return above(g, geo, info);
   const [up, down] = [geo.top + geo.chip / 2, geo.bottom + geo.chip / 2];
   strip(g, stripName(info, "key"), [["K", "k"], ["V", "v"]], geo.long ? msg`in view` : msg`are read`, geo.long ? up - 4 : up); // below a map of all rows there is less room
   if (info.query === "r") strip(g, stripName(info, "query"), [], msg`weigh all rows`, down);
   else strip(g, stripName(info, "query"), [["Q", "q"]], msg`do the reading`, down);
+}
+
+/** The same names, one above its strip and one below. @param {CanvasRenderingContext2D} g @param {Layout} geo @param {any} info */
+function above(g, geo, info) {
+  const all = /** @type {[string, string[][], string, number][]} */ ([
+    [info.key, [["K", "k"], ["V", "v"]], geo.long ? msg`in view` : msg`are read`, geo.map + NAME / 2],
+    [info.query, info.query === "r" ? [] : [["Q", "q"]], info.query === "r" ? msg`weigh all rows` : msg`do the reading`, geo.bottom + geo.chip + (geo.ids ? 30 : 17) + NAME / 2],
+  ]);
+  for (const [owner, tags, what, y] of all) {
+    tags.forEach(([letter, role], i) => draw.tag(g, letter, role, i * 19, y));
+    const x = tags.length * 19 + (tags.length ? 3 : 0);
+    draw.label(g, stripName(owner), x, y, { size: 11.5, weight: 620, color: "--ink-2" });
+    draw.font(g, 620, 11.5);
+    draw.label(g, what, x + g.measureText(stripName(owner)).width + 6, y, { size: 11.5, color: "--ink-3" });
+  }
 }
 
 /** @param {CanvasRenderingContext2D} g @param {string} name @param {string[][]} tags @param {string} what @param {number} y */
