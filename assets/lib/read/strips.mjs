@@ -96,15 +96,15 @@ export function gutter(g, geo, info) {
 /** The same names, one above its strip and one below. @param {CanvasRenderingContext2D} g @param {Layout} geo @param {any} info */
 function above(g, geo, info) {
   const all = /** @type {[string, string[][], string, number][]} */ ([
-    [info.key, [["K", "k"], ["V", "v"]], geo.long ? msg`in view` : msg`are read`, geo.map + NAME / 2],
-    [info.query, info.query === "r" ? [] : [["Q", "q"]], info.query === "r" ? msg`weigh all rows` : msg`do the reading`, geo.bottom + geo.chip + (geo.ids ? 30 : 17) + NAME / 2],
+    [stripName(info, "key"), [["K", "k"], ["V", "v"]], geo.long ? msg`in view` : msg`are read`, geo.map + NAME / 2],
+    [stripName(info, "query"), info.query === "r" ? [] : [["Q", "q"]], info.query === "r" ? msg`weigh all rows` : msg`do the reading`, geo.bottom + geo.chip + (geo.ids ? 30 : 17) + NAME / 2],
   ]);
-  for (const [owner, tags, what, y] of all) {
+  for (const [name, tags, what, y] of all) {
     tags.forEach(([letter, role], i) => draw.tag(g, letter, role, i * 19, y));
     const x = tags.length * 19 + (tags.length ? 3 : 0);
-    draw.label(g, stripName(owner), x, y, { size: 11.5, weight: 620, color: "--ink-2" });
+    draw.label(g, name, x, y, { size: 11.5, weight: 620, color: "--ink-2" });
     draw.font(g, 620, 11.5);
-    draw.label(g, what, x + g.measureText(stripName(owner)).width + 6, y, { size: 11.5, color: "--ink-3" });
+    draw.label(g, what, x + g.measureText(name).width + 6, y, { size: 11.5, color: "--ink-3" });
   }
 }
 
