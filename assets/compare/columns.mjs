@@ -164,7 +164,7 @@ export class Column {
   /** Ask for the reach of the choice that stands. */
   ask() {
     const { moved, connection } = this.world;
-    if (!moved || moved.phase === "train" || moved.ended || !this.request()?.candidates.length || connection !== "open" || this.asked === moved.at) return;
+    if (!moved || moved.phase === "train" || moved.ended || connection !== "open" || this.asked === moved.at) return;
     this.asked = moved.at;
     const token = this.request()?.choice;
     this.commands.analyse("choice_reach", { request: 0, ...(token === null || token === undefined ? {} : { token }) });

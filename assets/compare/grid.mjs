@@ -14,11 +14,9 @@ import { column, drawMap, drawReads } from "./reading.mjs";
 /** @typedef {import("./columns.mjs").Column} Column */
 /** @typedef {{architectures: any[], tasks: any[], replace: (i: number, id: string) => void, remove: (i: number) => void, add: () => void, open: (c: Column) => void, fields: Record<string, any[]>, vary: (i: number, name: string, value: any) => void, task: () => string, changed: () => void}} Acts */
 
-const WRITING = ["model", "reads", "sofar", "reach", "chooses", "keeps"];
-/** The rows of each phase. @type {Record<"train" | "prefill" | "decode", string[]>} */
+/** The rows of each phase. @type {Record<"train" | "decode", string[]>} */
 const ROWS = {
-  prefill: WRITING,
-  decode: WRITING,
+  decode: ["model", "reads", "sofar", "reach", "chooses", "keeps"],
   train: ["model", "loss", "gradient", "depth", "keeps"],
 };
 /** All parts of a column's world. */
@@ -60,7 +58,7 @@ export class Grid {
     this.adding = null;
   }
 
-  /** @param {Column[]} columns @param {"train" | "prefill" | "decode"} phase */
+  /** @param {Column[]} columns @param {"train" | "decode"} phase */
   draw(columns, phase) {
     const shape = [phase, this.acts.task(), ...columns.map((c) => c.client)].join();
     if (shape !== this.shape) this.build(columns, phase, shape);
@@ -70,7 +68,7 @@ export class Grid {
   }
 
   /** What changed. First all that is DOM, then the canvases: one that sets its font makes the browser bring the page's styles up to date.
-   * @param {Column[]} columns @param {"train" | "prefill" | "decode"} phase */
+   * @param {Column[]} columns @param {"train" | "decode"} phase */
   fill(columns, phase) {
     const due = (/** @type {string} */ row, /** @type {Column} */ c) => c.due.some((part) => part === ALL || SHOWS[row].includes(part));
     const rows = (/** @type {Column} */ c) => ROWS[phase].filter((row) => (ACROSS.has(row) ? columns.some((x) => due(row, x)) : due(row, c)));
@@ -79,7 +77,7 @@ export class Grid {
     for (const c of columns) c.due = [];
   }
 
-  /** @param {Column[]} columns @param {"train" | "prefill" | "decode"} phase @param {string} shape */
+  /** @param {Column[]} columns @param {"train" | "decode"} phase @param {string} shape */
   build(columns, phase, shape) {
     this.shape = shape;
     for (const c of columns) c.due = [ALL];
@@ -184,7 +182,7 @@ export class Grid {
   reach(cell, c) {
     const found = c.reach(), { request, keys, rows } = this.shownRows(c), source = found?.rows.s;
     const norms = (source ?? found?.rows.t ?? []).map(number);
-    set(cell, "data-empty", found ? null : c.world.moved?.ended ? msg`nothing is chosen: it has ended` : request?.candidates.length ? msg`being measured` : msg`nothing is computed yet`);
+    set(cell, "data-empty", found ? null : c.world.moved?.ended ? msg`nothing is chosen: it has ended` : msg`being measured`);
     return () => drawReach(cell.firstChild, source ? (request?.source ?? []) : (request?.target ?? []), norms, source ? "k" : "q", (width) => column(width, keys.length, newest(rows)[0].length));
   }
 

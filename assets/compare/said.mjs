@@ -11,8 +11,6 @@ import { letter } from "./grid.mjs";
 
 /** @param {Column} c */
 export const stepOf = (c) => c.world.moved?.step ?? 0;
-/** Steps before the first token: in prefill the rows that are known are computed first. @param {Page} page */
-const before = (page) => (page.now.phase === "prefill" ? 1 : 0);
 /** @param {Column} c */
 export const ended = (c) => !!c.world.moved?.ended || !!c.problem;
 
@@ -30,10 +28,9 @@ export function said(page) {
   }
   const choices = ready.map((c) => ({ c, token: c.request()?.candidates.find((/** @type {any} */ x) => x.id === c.request().choice) }));
   const going = choices.filter((x) => x.token);
-  if (!going.length && before(page) > Math.max(...ready.map(stepOf))) return [msg`Nothing is computed yet: the next step runs all known rows through every model in one call.`];
   if (!going.length) return [msg`All models have ended.`, " ", h("span", { class: "dim" }, msg`Go back to choose another token.`)];
   const token = (/** @type {any} */ t) => h("b", { class: "c-d mono", title: shown(t.token) }, brief(shown(t.token)));
-  const step = Math.max(...ready.map(stepOf)) - before(page), after = step > 0 ? counted(step, "After {0} token", "After {0} tokens") : before(page) ? msg`After prefill` : msg`At the start`;
+  const step = Math.max(...ready.map(stepOf)), after = step ? counted(step, "After {0} token", "After {0} tokens") : msg`At the start`;
   if (new Set(going.map((x) => x.token.token)).size === 1) return [...parts`${after} ${going.length < ready.length ? msg`every model that still writes` : msg`every model`} chooses ${token(going[0].token)}: ${going.map((x) => `${letter(page.columns.indexOf(x.c))} ${probability(x.token.probability, 2)}`).join(", ")}.`, ...looking(page, ready)];
   return going.flatMap((x, i) => [i ? ", " : "", ...parts`${letter(page.columns.indexOf(x.c))} chooses ${token(x.token)}`]).concat(".");
 }
@@ -48,10 +45,9 @@ function looking(page, ready) {
 /** What each step gave, for the track. @param {Page} page @param {number} i from 1 @returns {{text: string, title: string}} */
 export function stepped(page, i) {
   if (page.now.phase === "train") return { text: String(i), title: msg`update ${i}` };
-  if (i === before(page)) return { text: msg`Prefill`, title: msg`all known rows, in one call` };
   const given = page.columns.map((c, n) => {
     const request = c.request(), prompt = (c.world.opened?.scenario.requests[0].target.length ?? 0) + 1;
-    const row = request?.target[prompt + i - 1 - before(page)];
+    const row = request?.target[prompt + i - 1];
     return { name: letter(n), token: row && row.state !== "unknown" ? shown(row.token) : "" };
   });
   const known = given.filter((g) => g.token);

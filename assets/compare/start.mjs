@@ -21,7 +21,7 @@ import { ended, said, stepOf, stepped } from "./said.mjs";
 /** @typedef {import("./link.mjs").Comparison} Comparison */
 
 const place = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
-const PLAY = { prefill: 600, decode: 600, train: 30 }; // ms between steps
+const PLAY = { decode: 600, train: 30 }; // ms between steps
 const REST = 220; // ms after which the address and the reach follow
 const LONGEST = 24; // steps that the track has places for
 const PATIENCE = 100; // ms that a step waits for the slowest model, so that it is one picture
@@ -96,7 +96,7 @@ async function restart(fresh) {
   rested();
 }
 
-/** @param {"train" | "prefill" | "decode"} phase */
+/** @param {"train" | "decode"} phase */
 async function enter(phase) {
   stop();
   page.now = { ...page.now, phase };
