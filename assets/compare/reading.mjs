@@ -69,7 +69,7 @@ function shares(g, { keys, row, weight, largest }, { middle, box, top, low }) {
   keys.forEach((_, j) => {
     const w = weight(row, j), on = j === largest;
     if (w < 0.03 || !Number.isFinite(w)) return;
-    const inside = on && w * Math.min(46, box) > 22 && low - top > 44;
+    const inside = on && w * Math.min(46, box) > 22 && low - top > 34;
     const [x, y] = inside ? [(middle(j) + middle(row)) / 2, (top + low) / 2] : [middle(j), top + 11];
     font(g, on ? 700 : 520, inside ? 12.5 : 11, true);
     [g.textAlign, g.textBaseline, g.lineWidth, g.strokeStyle] = ["center", "middle", 4, css(inside ? "--v-fill" : "--surface")];
