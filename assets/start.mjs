@@ -131,7 +131,5 @@ registry.place(await views);
 document.fonts.ready.then(() => registry.repaint());
 page.lookback = { store, run, actions, registry };
 document.documentElement.dataset.ready = "";
-// While the server works on what was asked early, the browser lays out what needs no values (app/ui/parts.py).
-if (document.documentElement.dataset.early && !store.drawn.length) document.documentElement.dataset.early = "ready";
 spoke(document.getElementById(data.ids.LANGUAGE));
 setTimeout(() => controls.bring(), PATIENCE);

@@ -31,7 +31,7 @@ EARLY = """<script>
       socket.onopen = () => sent.forEach((text) => socket.send(text));
       socket.onmessage = (message) => heard.push(message);
       window.lookbackEarly = { client, socket, sent, heard };
-      document.documentElement.dataset.early = "asked";
+      document.documentElement.dataset.early = "";
       setTimeout(() => delete document.documentElement.dataset.early, 700);
     }
   } catch { /* a browser may be told to keep nothing */ }
