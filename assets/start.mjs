@@ -3,6 +3,7 @@
 
 import { Actions } from "./lib/run/actions.mjs";
 import { data } from "./lib/data.mjs";
+import { whenIdle } from "./lib/dom.mjs";
 import { Controls } from "./lib/page/controls.mjs";
 import { Frame } from "./lib/page/frame.mjs";
 import { Hints } from "./lib/page/hints.mjs";
@@ -44,9 +45,6 @@ const registry = new Registry({
 });
 const share = new Share({ run, say, contents: replay ? () => /** @type {any} */ (run).contents() : null });
 const actions = new Actions({ run, catalogue: data.catalogue, repaint: () => registry.repaint() });
-
-/** @param {() => void} act when what is due is painted */
-const whenIdle = (act) => (page.requestIdleCallback ?? setTimeout)(act);
 
 /** @param {import("./lib/types").Selector[]} selectors */
 async function watch(selectors) {

@@ -80,3 +80,6 @@ export function childrenAround(parent, children, kept) {
   kept.before(...children.slice(0, at));
   kept.after(...children.slice(at + 1));
 }
+
+/** When nothing else is due, or a second later at the latest. @param {() => void} act */
+export const whenIdle = (act) => void ("requestIdleCallback" in globalThis ? requestIdleCallback(act, { timeout: 1000 }) : setTimeout(act));

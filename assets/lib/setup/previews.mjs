@@ -1,10 +1,12 @@
 // @ts-check
 /** What a variant would be, asked of the server while a person edits: one question under way, and only the newest waits. */
 
+import { whenIdle } from "../dom.mjs";
+
 /** @typedef {{parameters: number, weights: "trained" | "random", allowed: Record<string, import("../numbers.mjs").Fitting>}} Variant */
 /** @param {any} scenario @returns {Promise<Variant | null>} null when it is refused */
 async function post(scenario) {
-  await new Promise((due) => (globalThis.requestIdleCallback ?? setTimeout)(due)); // what is asked for at the start waits for the first picture
+  await new Promise((due) => whenIdle(() => due(null))); // what is asked for at the start waits for the first picture
   const headers = { "Content-Type": "application/json" };
   const response = await fetch(new URL("api/scenario/validate", document.baseURI), { method: "POST", headers, body: JSON.stringify(scenario) });
   return response.ok ? response.json() : null;
