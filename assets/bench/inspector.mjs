@@ -37,8 +37,8 @@ function derived(b, r, j) {
   return [
     [msg`score`, b.enters === "multiply" ? "p(Mg·v − g·z)" : "w (g·v − g·z)", figure(d.scores[j])],
     ["v", "w g", few(d.values[j])],
-    ["q", typed ? msg`scores are typed` : `Σ ∂s k${part}`, typed ? "0" : few(d.q)],
-    ["k", typed ? msg`scores are typed` : `∂s q${part}`, typed ? "0" : few(d.keys[j])],
+    ["q", typed ? msg`not needed` : `Σ ∂s k${part}`, typed ? "0" : few(d.q)],
+    ["k", typed ? msg`not needed` : `∂s q${part}`, typed ? "0" : few(d.keys[j])],
   ];
 }
 
