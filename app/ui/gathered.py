@@ -11,8 +11,9 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Literal
 
 from fastapi import FastAPI, Response
 
@@ -34,16 +35,18 @@ class Gathered:
     folder: Path
     version: str
 
-    @cached_property
-    def script(self) -> str:
+    @cache  # noqa: B019 (one of these lives until a file changes)
+    def script(self, page: str = "") -> str:
         """Every module, in an order in which each comes after what it imports; views by their file names in
-        `window.lookbackViews`. Raises ValueError for modules that import each other in a circle, and for a form of import or
-        export that is not known."""
+        `window.lookbackViews`, PAGE/start.mjs in `window.lookbackBeside`. Raises ValueError for modules that import each other in
+        a circle, and for a form of import or export that is not known."""
         views = ", ".join(f'"{name}": $["{name}"].default' for name in self._names("views"))
-        order = list(self._ordered("start.mjs", *self._names("views")))
+        beside = [f"{page}/start.mjs"] if page else []
+        order = list(self._ordered("start.mjs", *self._names("views"), *beside))
         order.remove("start.mjs")
         wrapped = [self._wrapped(name) for name in order]
-        last = f"window.lookbackViews = {{ {views} }};\n{{\n{self._rewritten('start.mjs')[0]}\n}}\n"
+        more = "".join(f'window.lookbackBeside = $["{name}"];\n' for name in beside)
+        last = f"window.lookbackViews = {{ {views} }};\n{more}{{\n{self._rewritten('start.mjs')[0]}\n}}\n"
         return "\n".join([COMPILED, '"use strict";', "(async () => {", "const $ = {};", *wrapped, last, "})();\n"])
 
     @cached_property
@@ -152,7 +155,11 @@ def add_files(api: FastAPI, gatherer: Gatherer) -> None:
 
     @api.get(f"/{FOLDER}/{{version}}/lookback.mjs", include_in_schema=False)
     def script(version: str) -> Response:
-        return answer(version, "text/javascript", lambda now: now.script)
+        return answer(version, "text/javascript", Gathered.script)
+
+    @api.get(f"/{FOLDER}/{{version}}/{{page}}.mjs", include_in_schema=False)
+    def guided(version: str, page: Literal["lesson", "class"]) -> Response:
+        return answer(version, "text/javascript", lambda now: now.script(page))
 
     @api.get(f"/{FOLDER}/{{version}}/lookback.css", include_in_schema=False)
     def style(version: str) -> Response:

@@ -17,6 +17,7 @@ import dash_mantine_components as dmc
 from dash import Dash, html
 from dash.development.base_component import Component
 from fastapi import FastAPI
+from fastapi.responses import HTMLResponse
 
 from app.session.scenario import defaults
 from app.ui import bindings, controls, ids
@@ -24,7 +25,7 @@ from app.ui.bench import add_bench
 from app.ui.compare import add_compare
 from app.ui.gathered import FOLDER, Gatherer, add_files
 from app.ui.language import chosen, say, words
-from app.ui.parts import EARLY, SCHEME, Place, able, brand, button, other_language, pages, slot
+from app.ui.parts import EARLY, SCHEME, STAGE, Place, able, brand, button, other_language, pages, slot
 from app.ui.sections import setup
 from app.ui.still import markup, places
 
@@ -36,12 +37,12 @@ UNUSED = re.compile(
 )  # component libraries that Dash's layout takes nothing from
 # Dash's own scripts lie in a template, where they do nothing: assets/lib/page/controls.mjs starts them when the page is alive.
 PAGE = """<!DOCTYPE html>
-<html lang="LANGUAGE" data-cold>
+<html lang="LANGUAGE" data-coldHERE>
 <head>{%metas%}<title>{%title%}</title>
 SCHEME
 EARLY
 <link rel="icon" href="ASSETS/icon.svg">
-<link rel="stylesheet" href="GATHERED/lookback.css"><script defer src="GATHERED/lookback.mjs"></script>
+<link rel="stylesheet" href="GATHERED/lookback.css">STYLE<script defer src="GATHERED/SCRIPT.mjs"></script>
 <link rel="preload" as="font" crossorigin href="ASSETS/fonts/inter-latin-wght-normal.woff2?m=VERSION">
 <link rel="preload" as="font" crossorigin href="ASSETS/fonts/jetbrains-mono-latin-wght-normal.woff2?m=VERSION">{%css%}
 </head>
@@ -49,6 +50,19 @@ EARLY
 <script type="application/json" id="lookback-data">DATA</script>
 {%app_entry%}{%config%}<template id="lookback-dash">{%scripts%}{%renderer%}</template></body>
 </html>""".replace("SCHEME", SCHEME).replace("EARLY", EARLY)
+
+
+def _lesson() -> tuple[Component | None, Component]:
+    return None, html.Aside(id="lesson", className="lesson", **{"aria-label": say("Lesson")})
+
+
+def _class() -> tuple[Component | None, Component]:
+    bar = html.Section(id="class-bar", className="class-bar", **{"aria-label": say("Class")})
+    return bar, html.Aside(id="class-side", className="class-side", **{"aria-label": say("Class")})
+
+
+# Pages that are the stage with something beside it: what stands under the top bar, and beside the stage. assets/NAME/ fills both.
+GUIDED: dict[str, Callable[[], tuple[Component | None, Component]]] = {"lesson": _lesson, "class": _class}
 
 
 def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Page:
@@ -64,13 +78,18 @@ def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Page:
         meta_tags=[{"name": "viewport", "content": "width=device-width,initial-scale=1"}],
     )
     app.backend.websocket_capability = False  # Dash's own socket; ours is in app/server
+    app.backend.request_adapter = lambda: None  # known at / alone; nothing that needs it is used
     app.gathered = Gatherer(ASSETS)
     add_files(api, app.gathered)
     app.init_app(api)
     app.index_string = PAGE
-    app.content = cache(lambda language: {"CONTENT": markup(page(catalogue)), "DATA": _embedded(page_data(app, catalogue))})
+    app.content = cache(
+        lambda language, here: {"CONTENT": markup(page(catalogue, here)), "DATA": _embedded(page_data(app, catalogue))}
+    )
     made = cache(lambda language: controls_of(page(catalogue)))
     app.layout = lambda: made(chosen())
+    for here in GUIDED:
+        app.add_guided(api, here)
     add_bench(api, app.gathered)
     add_compare(api, app.gathered, catalogue)
     bindings.bind(app)
@@ -78,17 +97,32 @@ def build_dash(api: FastAPI, catalogue: Mapping[str, Any]) -> Page:
 
 
 class Page(Dash):
-    """Dash, whose index is in the language of who asks. content: what is in it, by language."""
+    """Dash, whose index is in the language of who asks. content: what is in it, by language and page."""
 
-    content: Callable[[str], Mapping[str, str]]
+    content: Callable[[str, str], Mapping[str, str]]
     gathered: Gatherer
 
     def index(self, *_args: Any, **_more: Any) -> str:
-        return self._whole(chosen(), self.gathered().version)
+        return self._whole(chosen(), self.gathered().version, STAGE)
+
+    def add_guided(self, api: FastAPI, here: str) -> None:
+        """`GET /HERE`: the stage with assets/HERE/ beside it."""
+
+        @api.get(f"/{here}", include_in_schema=False)
+        def answer() -> HTMLResponse:
+            return HTMLResponse(self._whole(chosen(), self.gathered().version, here))
 
     @cache  # noqa: B019 (one of these lives as long as the server)
-    def _whole(self, language: str, version: str) -> str:
-        return str(super().index())
+    def _whole(self, language: str, version: str, here: str) -> str:
+        about = {"HERE": "", "STYLE": "", "SCRIPT": "lookback"}
+        if here in GUIDED:
+            sheet = f"{self.get_asset_url(f'{here}/{here}.css')}?m={version}"
+            about = {"HERE": f' data-page="{here}"', "STYLE": f'<link rel="stylesheet" href="{sheet}">', "SCRIPT": here}
+        before, content, between, data, after = re.split("(CONTENT|DATA)", str(super().index()))
+        for name, value in about.items():
+            before = before.replace(name, value)
+        known = self.content(language, here)
+        return "".join([before, known[content], between, known[data], after])
 
     def interpolate_index(self, **parts: str) -> str:
         page: str = super().interpolate_index(**parts)
@@ -97,9 +131,7 @@ class Page(Dash):
         said = {"NOSCRIPT": say("Lookback needs JavaScript.")}
         for name, value in {**places, **said, "VERSION": version, "LANGUAGE": chosen()}.items():
             page = page.replace(name, value)
-        before, content, between, data, after = re.split("(CONTENT|DATA)", page)
-        known = self.content(chosen())
-        return "".join([before, known[content], between, known[data], after])
+        return page
 
     def _generate_scripts_html(self) -> str:
         return UNUSED.sub("", super()._generate_scripts_html())
@@ -136,14 +168,15 @@ def _embedded(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
 
 
-def page(catalogue: Mapping[str, Any], elsewhere: bool = True) -> list[Component]:
+def page(catalogue: Mapping[str, Any], here: str | None = STAGE) -> list[Component]:
     """Top bar, set-up, stage, inspector, status bar; on a phone a bar of buttons and tabs.
 
-    elsewhere: with the way to the other pages, which a replay has not.
+    here: which page this is, among those that it shows the way to; None: a replay, which has no other pages.
     """
-    others = pages("./", "pages on-phone") if elsewhere else None  # in the set-up there, since the top bar has no room
-    main = html.Main([others, setup(catalogue, FIRST), _stage(), _inspector()], className="main")
-    app = html.Div([_top(catalogue, elsewhere), main, _status()], className="app")
+    others = pages(here, "pages on-phone") if here else None  # in the set-up there, since the top bar has no room
+    bar, beside = GUIDED[here]() if here and here in GUIDED else (None, None)
+    main = html.Main([others, setup(catalogue, FIRST), _stage(), _inspector(), beside], className="main")
+    app = html.Div([_top(catalogue, here), bar, main, _status()], className="app")
     said = html.Div(id=ids.SAID, className="sr", role="status", **{"aria-live": "polite"})
     return [app, _phone(), said]
 
@@ -159,7 +192,7 @@ def controls_of(content: Any) -> Component:
     return dmc.MantineProvider(list(places(content)), theme=theme)
 
 
-def _top(catalogue: Mapping[str, Any], elsewhere: bool) -> Component:
+def _top(catalogue: Mapping[str, Any], here: str | None) -> Component:
     picker = dmc.Select(
         id=ids.PRESET,
         data=controls.presets(catalogue["tasks"], defaults(FIRST).task),
@@ -180,7 +213,7 @@ def _top(catalogue: Mapping[str, Any], elsewhere: bool) -> Component:
             html.Div(id=ids.HINTS, className="hints", hidden=True),
             html.P(id=ids.READ_ONLY, className="read-only", role="status", hidden=True),
             html.Span(className="sp"),
-            pages("./") if elsewhere else None,
+            pages(here) if here else None,
             html.Div(
                 [button(say("Share"), "share", ids.SHARE, name="link", **{"aria-haspopup": "dialog"})],
                 id=ids.TOP_ACTIONS,

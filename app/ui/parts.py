@@ -10,6 +10,7 @@ from dash.development.base_component import Component
 from app.ui import ids
 from app.ui.language import LANGUAGES, chosen, say
 
+STAGE = "./"  # the address of the stage, seen from the other pages
 # Sets the scheme before anything is painted; theme.mjs follows it later.
 SCHEME = """<script>
   let chosen = "";
@@ -23,7 +24,7 @@ SCHEME = """<script>
 # These lines stand before the style sheets: a script waits for those that are named before it.
 EARLY = """<script>
   try {
-    const sent = JSON.parse(localStorage.getItem("lookback-opening"));
+    const sent = !document.documentElement.dataset.page && JSON.parse(localStorage.getItem("lookback-opening"));
     if (sent && !location.search && !location.hash && !history.state?.session && !sessionStorage.getItem("lookback-session")) {
       const client = crypto.getRandomValues(new Uint32Array(3)).join("-"), heard = [];
       const socket = new WebSocket(`${document.baseURI.replace(/^http/, "ws")}ws?client=${client}`);
@@ -90,7 +91,13 @@ def brand() -> Component:
 
 def pages(here: str, name: str = "pages hide-phone") -> Component:
     """The way to the other pages. `here`: the address of this one; `name`: the class, which says where there is room for it."""
-    names = (("./", say("Stage")), ("compare", say("Compare")), ("bench", say("Bench")))
+    names = (
+        (STAGE, say("Stage")),
+        ("compare", say("Compare")),
+        ("bench", say("Bench")),
+        ("lesson", say("Lesson")),
+        ("class", say("Class")),
+    )
     links = [
         html.A(
             title, href=to, className="link here" if to == here else "link", **({"aria-current": "page"} if to == here else {})

@@ -43,7 +43,7 @@ FIRST = """
 def replay_pages(app: Page, catalogue: Mapping[str, Any]) -> Callable[[], Pages]:
     """The replay page of this application, in the language of who asks."""
     plotly = Path(str(files("plotly"))) / "package_data" / "plotly.min.js"
-    made = cache(lambda language: Pages(ASSETS, plotly, page_data(app, catalogue), page(catalogue, elsewhere=False)))
+    made = cache(lambda language: Pages(ASSETS, plotly, page_data(app, catalogue), page(catalogue, None)))
     return lambda: made(chosen())
 
 

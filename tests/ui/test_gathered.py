@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_one_script_does_what_the_modules_do(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "all.mjs"
-    file.write_text("globalThis.window = {};\n" + Gatherer(folder)().script)
+    file.write_text("globalThis.window = {};\n" + Gatherer(folder)().script())
     said = subprocess.run(["node", str(file)], capture_output=True, text=True, check=True, timeout=30)
     assert said.stdout == "1 v32function\n"
 
@@ -51,7 +51,7 @@ def test_one_script_does_what_the_modules_do(folder: Path, tmp_path: Path) -> No
 def test_what_it_does_not_know_is_refused(folder: Path, name: str, text: str, match: str) -> None:
     (folder / name).write_text(text)
     with pytest.raises(ValueError, match=match):
-        Gatherer(folder)().script  # noqa: B018
+        Gatherer(folder)().script()
 
 
 def test_another_file_makes_another_version(folder: Path) -> None:
@@ -68,10 +68,10 @@ def test_only_what_is_there_now_is_kept(folder: Path) -> None:
     add_files(api, gather)
     client = TestClient(api)
     now = client.get(f"/{FOLDER}/{gather().version}/lookback.mjs")
-    assert (now.text, "immutable" in now.headers["cache-control"]) == (gather().script, True)
+    assert (now.text, "immutable" in now.headers["cache-control"]) == (gather().script(), True)
     assert client.get(f"/{FOLDER}/older/lookback.css").headers["cache-control"] == "no-cache"
 
 
 def test_the_pages_own_modules_can_be_gathered() -> None:
-    script = Gatherer(ASSETS)().script
+    script = Gatherer(ASSETS)().script()
     assert all(f'$["views/{path.name}"].default' in script for path in (ASSETS / "views").glob("*.mjs"))

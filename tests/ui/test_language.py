@@ -44,7 +44,7 @@ def test_the_page_is_whole_in_every_language() -> None:
     page = layout.build_dash(FastAPI(), catalogue())
     for name in language.LANGUAGES:
         with language.speaking(name):
-            index = page.interpolate_index()
+            index = page.index()
             dash = page.layout()
         found = re.search(r'id="lookback-data">(.*?)</script>', index, re.DOTALL)
         assert found and f'<html lang="{name}" data-cold>' in index

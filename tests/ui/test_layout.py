@@ -14,6 +14,7 @@ import pytest
 from dash import html
 from dash.development.base_component import Component
 from fastapi import FastAPI
+from fastapi.testclient import TestClient
 
 from app.session.catalogue_view import catalogue
 from app.session.scenario import defaults, parse
@@ -53,7 +54,7 @@ def test_no_two_elements_share_an_id(page: layout.Page) -> None:
 
 def test_every_id_that_the_scripts_are_told_is_on_the_page(page: layout.Page) -> None:
     there = {str(c.id) for c in _all(layout.page(catalogue())) if getattr(c, "id", None) is not None}
-    data = _data(page.interpolate_index())
+    data = _data(page.index())
     assert set(data["ids"].values()) <= there
 
 
@@ -81,27 +82,39 @@ def test_every_button_and_every_binding_has_its_script(page: layout.Page) -> Non
 def test_dash_makes_the_controls_that_have_places_in_the_page_and_nothing_else(page: layout.Page) -> None:
     made = page.layout().children
     assert [place.to for place in made] == [place.children.id for place in made] == ["preset", "phase", "rate", "unit"]
-    index = page.interpolate_index(scripts='<script src="dash_renderer.js"></script>')
+    index = page.index()
     body, inert = index.split('<template id="lookback-dash">')
     assert re.findall(r'data-place="(\w+)"', body) == [place.to for place in made]
     assert "<script src=" not in body and "dash_renderer" in inert
 
 
 def test_the_page_asks_nobody_else_for_anything(page: layout.Page) -> None:
-    assert re.findall(r"https?://", page.interpolate_index()) == []
+    assert re.findall(r"https?://", page.index()) == []
+
+
+@pytest.mark.parametrize("here", layout.GUIDED)
+def test_a_guided_page_is_the_stage_with_one_script_more(here: str) -> None:
+    api = FastAPI()
+    index = layout.build_dash(api, catalogue()).index()
+    guided = TestClient(api).get(f"/{here}").text
+    assert f'<html lang="en" data-cold data-page="{here}">' in guided
+    assert f"/{here}.mjs" in guided and f"/{here}/{here}.css" in guided and "/lookback.mjs" not in guided
+    assert [f'href="{here}"' in a for a in re.findall("<a [^>]*>", guided) if "aria-current" in a] == [True, True]
+    assert _data(guided) == _data(index)
+    assert f'id="{here}' in guided and f'id="{here}' not in index
 
 
 def test_words_in_the_catalogue_cannot_break_out_of_the_page() -> None:
     given = json.loads(json.dumps(catalogue()))
     given["tasks"][0]["presets"][0]["name"] = "</script><script>alert(1)</script> {%scripts%}"
-    index = layout.build_dash(FastAPI(), given).interpolate_index()
+    index = layout.build_dash(FastAPI(), given).index()
     assert "alert(1)</script>" not in index
     assert index.count("{%scripts%}") == 2, "in the list of examples, and in what the scripts know"
     assert _data(index)["catalogue"]["tasks"][0]["presets"][0]["name"] == given["tasks"][0]["presets"][0]["name"]
 
 
 def test_the_first_scenario_is_a_valid_one(page: layout.Page) -> None:
-    scenario = _data(page.interpolate_index())["scenario"]
+    scenario = _data(page.index())["scenario"]
     assert parse(scenario) == defaults("encoder_decoder")
 
 
@@ -132,7 +145,7 @@ def test_fields_beyond_the_first_wait_where_there_are_two_or_more_of_them() -> N
 
 
 def test_every_field_of_a_scenario_has_a_description(page: layout.Page) -> None:
-    assert _data(page.interpolate_index())["fields"] == json.loads(json.dumps(FIELDS))
+    assert _data(page.index())["fields"] == json.loads(json.dumps(FIELDS))
     scenario = defaults("encoder_decoder").model_dump(mode="json")
     for group in ("training", "policy"):
         assert {f["path"] for f in FIELDS[group]} == {f"{group}.{name}" for name in scenario[group]}

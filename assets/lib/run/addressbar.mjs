@@ -6,8 +6,10 @@ import { isLink, unpack } from "./link.mjs";
 import { shared, taken } from "./look.mjs";
 import { passing } from "../storage.mjs";
 
-const SESSION = "lookback-session";
-const LINK = "lookback-link";
+/** A tab keeps one run for the stage, and one for each page that is the stage with something beside it. */
+const PAGE = globalThis.document?.documentElement.dataset.page ?? "";
+const SESSION = `lookback-session${PAGE && `-${PAGE}`}`;
+const LINK = `lookback-link${PAGE && `-${PAGE}`}`;
 const SHARE_AFTER = 500;
 
 export class AddressBar {
