@@ -178,7 +178,7 @@ def page(catalogue: Mapping[str, Any], here: str | None = STAGE) -> list[Compone
     main = html.Main([others, setup(catalogue, FIRST), _stage(), _inspector(), beside], className="main")
     app = html.Div([_top(catalogue, here), bar, main, _status()], className="app")
     said = html.Div(id=ids.SAID, className="sr", role="status", **{"aria-live": "polite"})
-    return [app, _phone(), said]
+    return [app, _phone(here), said]
 
 
 def controls_of(content: Any) -> Component:
@@ -209,6 +209,7 @@ def _top(catalogue: Mapping[str, Any], here: str | None) -> Component:
     return html.Header(
         [
             brand(),
+            _lessons() if here == "lesson" else None,
             able(Place(picker, "picker")),
             html.Div(id=ids.HINTS, className="hints", hidden=True),
             html.P(id=ids.READ_ONLY, className="read-only", role="status", hidden=True),
@@ -224,6 +225,12 @@ def _top(catalogue: Mapping[str, Any], here: str | None) -> Component:
         ],
         className="top",
     )
+
+
+def _lessons() -> Component:
+    """In the place of the examples: assets/lesson/start.mjs fills it."""
+    choice = html.Select(id="lesson-pick", **{"aria-label": say("Lesson")})
+    return html.Label([html.Span(say("Lesson"), className="dim"), choice], className="lesson-pick")
 
 
 def _stage() -> Component:
@@ -290,13 +297,16 @@ def _status() -> Component:
     return html.Footer([legend, provenance, html.Span(className="sp"), state, retry, keys], className="status")
 
 
-def _phone() -> Component:
+def _phone(here: str | None) -> Component:
     transport = [
         button("", "back", ids.BACK_PHONE, icon="back", disabled=True, **{"aria-label": say("Back")}),
         button(say("Step"), "step", ids.STEP_PHONE, icon="step", name="btn step", disabled=True),
         button("", "play", ids.PLAY_PHONE, icon="play", name="btn play", disabled=True, **{"aria-label": say("Play")}),
     ]
-    titles = (("setup", say("Set-up")), ("stage", say("Stage")), ("inspect", say("Inspect")), ("memory", say("Memory")))
+    titles = [("setup", say("Set-up")), ("stage", say("Stage")), ("inspect", say("Inspect")), ("memory", say("Memory"))]
+    if here in GUIDED:  # without set-up and inspector, whose place is the way to the other pages
+        own = say("Lesson") if here == "lesson" else say("Class")
+        titles = [("stage", own), ("memory", say("Memory")), ("setup", say("Pages"))]
     tabs = [
         html.Button(title, type="button", **{"data-tab-to": name, **({"aria-current": "page"} if name == "stage" else {})})
         for name, title in titles

@@ -106,6 +106,8 @@ export interface World {
   busy: boolean;
   /** Fields of the scenario that were changed and not answered yet: the next change begins from them. */
   asked: Record<string, any>;
+  /** Why nothing computes on now, a sentence, or "": the page asks something first (assets/lesson/). */
+  held: string;
   /** The analysis that a command of this page waits behind, or "". */
   behind: string;
   opened: any | null;

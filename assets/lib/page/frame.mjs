@@ -53,7 +53,7 @@ export class Frame {
     if (has("opened", "refused", "set-up", "moved")) this.input();
     if (has("opened")) this.phases(world);
     if (has("moved", "refused")) this.told.tell(this.ids.PHASE, { value: world.moved?.phase ?? this.actions.scenario.phase });
-    if (has("opened", "moved", "playing", "connection", "role", "unit")) this.deck(world);
+    if (has("opened", "moved", "playing", "connection", "role", "unit", "held")) this.deck(world);
     if (has("unit")) document.documentElement.dataset.unit = this.actions.unit;
     if (has("busy")) document.documentElement.toggleAttribute("data-busy", world.busy);
     if (has("opened", "moved", "connection", "role", "notices")) this.status(world);

@@ -4,6 +4,7 @@
 
 import { h, hide, set } from "../dom.mjs";
 import { msg } from "../language.mjs";
+import { PAGE } from "../run/addressbar.mjs";
 import { alone } from "../states/tapes.mjs";
 import { lasting } from "../storage.mjs";
 
@@ -42,7 +43,7 @@ export class Hints {
     if (this.first) return this.cross();
     if (this.begun || !world.moved) return;
     this.begun = true;
-    if (lasting.getItem(KEY) !== "dismissed" && world.role === "writer") this.show();
+    if (lasting.getItem(KEY) !== "dismissed" && world.role === "writer" && !PAGE) this.show();
   }
 
   show() {

@@ -52,6 +52,8 @@ export class Registry {
     this.slot = slot;
     /** @type {Placed[]} */
     this.placed = [];
+    /** Those who are no views and ask for values too, under their own name in `world.values`. @type {{id: string, wants: () => Selector[]}[]} */
+    this.others = [];
     this.waiting = false;
     /** The last frame left views to the next one. */
     this.owed = false;
@@ -112,6 +114,13 @@ export class Registry {
     if (this.placed.some((p) => p.shown && p.dirty)) this.ask();
   }
 
+  /** @param {string} id @param {() => Selector[]} wants */
+  also(id, wants) {
+    this.others.push({ id, wants });
+    this.asks = true;
+    this.ask();
+  }
+
   /** @param {string[]} parts */
   changed(parts) {
     if (parts.includes("opened") || parts.includes("look") || parts.includes("schema") || (parts.includes("moved") && this.moment() !== this.chosen)) this.choose();
@@ -161,10 +170,11 @@ export class Registry {
     /** @type {Map<string, Selector>} */
     const union = new Map();
     this.store.plan = new Map();
-    for (const p of this.placed.filter((q) => q.shown)) {
-      const wants = this.wants(p).map((s) => /** @type {[string, Selector]} */ ([JSON.stringify(s), s]));
-      wants.forEach(([key, selector]) => union.set(key, selector));
-      this.store.plan.set(p.view.id, wants.map(([key]) => key));
+    const asked = this.placed.filter((p) => p.shown).map((p) => ({ id: p.view.id, wants: () => this.wants(p) }));
+    for (const { id, wants } of [...asked, ...this.others]) {
+      const all = wants().map((s) => /** @type {[string, Selector]} */ ([JSON.stringify(s), s]));
+      all.forEach(([key, selector]) => union.set(key, selector));
+      this.store.plan.set(id, all.map(([key]) => key));
     }
     this.ensure(union);
   }

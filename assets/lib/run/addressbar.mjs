@@ -7,7 +7,7 @@ import { shared, taken } from "./look.mjs";
 import { passing } from "../storage.mjs";
 
 /** A tab keeps one run for the stage, and one for each page that is the stage with something beside it. */
-const PAGE = globalThis.document?.documentElement.dataset.page ?? "";
+export const PAGE = globalThis.document?.documentElement.dataset.page ?? "";
 const SESSION = `lookback-session${PAGE && `-${PAGE}`}`;
 const LINK = `lookback-link${PAGE && `-${PAGE}`}`;
 const SHARE_AFTER = 500;

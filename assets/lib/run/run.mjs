@@ -5,8 +5,9 @@ import { claim } from "./claim.mjs";
 import { commands } from "./commands.mjs";
 import { early, keep } from "./early.mjs";
 import { heard } from "./heard.mjs";
+import { before } from "../deck/moments.mjs";
 import { msg, named } from "../language.mjs";
-import { AddressBar } from "./addressbar.mjs";
+import { AddressBar, PAGE } from "./addressbar.mjs";
 import { isLink } from "./link.mjs";
 import { fitting, shared, taken } from "./look.mjs";
 import { Socket } from "./socket.mjs";
@@ -17,12 +18,16 @@ import { Underway } from "./underway.mjs";
 const LOOK_AFTER = 200;
 /** Commands that ask or mirror: they change nothing that a link holds, and a refusal of theirs is no news. */
 const ASKING = new Set(["watch", "fetch", "look", "share"]);
+/** What computes on: all that waits while the page asks something first (`held`). */
+const COMPUTING = new Set(["step", "choose", "join", "leave", "enter", "change", "redo", "play"]);
 
 export class Run {
   /** @param {{store: Store, first: any, onWelcome: (known: import("../types").Selector[]) => void}} o first: the scenario of a first visit; onWelcome: watch anew, what is known */
   constructor({ store, first, onWelcome }) {
     this.store = store;
     this.first = first;
+    /** What is done in it before anything is shown, as a link has it. @type {any[]} */
+    this.log = [];
     this.onWelcome = onWelcome;
     const address = new URLSearchParams(location.search);
     this.guest = address.get("session") ?? "";
@@ -149,14 +154,14 @@ export class Run {
   async openFirst() {
     if (isLink(location.hash) && (await this.bar.follow())) return;
     const { refused } = this.store.world;
-    const reply = await this.commands.open(this.first);
+    const reply = await this.commands.open(this.first, this.log);
     if (reply.ok && refused) this.store.set({ refused });
     this.fresh = reply.ok;
   }
 
   /** Values are painted; the first of a new run are asked for at once the next time. @param {import("../types").Selector[]} selectors */
   painted(selectors) {
-    if (this.fresh) keep(selectors, this.first);
+    if (this.fresh && !PAGE) keep(selectors, this.first);
     this.fresh = false;
   }
 
@@ -166,9 +171,23 @@ export class Run {
     if (command.kind === "change" && !this.store.world.opened) return this.later(command.fields);
     const send = () => this.socket.send(command, { again: command.kind !== "watch" });
     if (ASKING.has(command.kind)) return send();
+    if (this.waits(command)) return this.answerFirst(command.kind);
     if (command.kind === "change") this.awaits([...this.ahead, command.fields]);
     const settled = () => command.kind === "change" && this.awaits(this.ahead.filter((fields) => fields !== command.fields));
     return this.during(send, settled, command.kind === "analyse" ? command.name : "", there);
+  }
+
+  /** Whether this computes on, and something is asked first. Back, and to any moment before this one, is free. @param {Record<string, any>} command */
+  waits({ kind, moment }) {
+    const { held, history, moved } = this.store.world;
+    return !!held && (COMPUTING.has(kind) || (kind === "go" && !before(history, moved.at).some((node) => node.id === moment)));
+  }
+
+  /** @param {string} given @returns {Reply} */
+  answerFirst(given) {
+    const errors = [{ field: "question", given, allowed: msg`going back`, message: this.store.world.held }];
+    this.refuse(errors);
+    return { ok: false, errors };
   }
 
   /** Something of the person's that is under way until it is answered, and what its answer means.

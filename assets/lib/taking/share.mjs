@@ -103,7 +103,7 @@ export class Share {
     try {
       const { link } = await this.shared();
       if (!link) return this.tell(msg`This run is too long for a link. Save its scenario file instead.`);
-      await navigator.clipboard.writeText(new URL(location.pathname + link, location.origin).href);
+      await navigator.clipboard.writeText(new URL(`./${link}`, document.baseURI).href);
       this.tell(msg`The link is copied.`);
     } catch {
       this.tell(location.hash ? msg`The browser does not let this page copy. The link is in the address bar.` : msg`The link could not be made. Try again.`);

@@ -1,0 +1,61 @@
+// @ts-check
+/** What of a step is done, what its question waits for, and what is kept of it. Pure. */
+
+import { msg, parts } from "../lib/language.mjs";
+import { plain } from "./said.mjs";
+
+/** @typedef {import("./types").Step} Step @typedef {import("./types").Kept} Kept @typedef {import("./types").Judged} Judged @typedef {import("./types").Progress} Progress */
+/** @typedef {import("./types").Lesson} Lesson @typedef {import("./see.mjs").See} See */
+
+/** Whether the run stood where the step begins. @param {Kept} kept */
+export const begun = (kept) => !!kept.from;
+
+/** What a step keeps once it was looked at: where it began, and what was met once.
+ * @param {Step} step @param {See} see @param {Kept} kept @returns {Kept} the same one, where nothing new is to be kept */
+export function noted(step, see, kept) {
+  if (!see.world.moved) return kept;
+  if (!begun(kept)) return !step.at || step.at.here(see) ? { ...kept, from: { at: see.world.moved.at, step: see.step, phase: see.phase, updates: see.updates } } : kept;
+  const met = step.checks.flatMap((check, i) => (check.once && !kept.met?.includes(i) && check.done(see) ? [i] : []));
+  return met.length ? { ...kept, met: [...(kept.met ?? []), ...met] } : kept;
+}
+
+/** Whether its question can be answered now: asked, not answered, and what it asks for is not computed. @param {Step} step @param {See} see @param {Kept} kept */
+export const asking = (step, see, kept) => !!step.predict && kept.said === undefined && begun(kept) && !step.predict.measured(see) && (!step.at || step.at.here(see));
+
+/** Why nothing computes on, "" where it may. @param {Step} step @param {See} see @param {Kept} kept */
+export const held = (step, see, kept) => (asking(step, see, kept) && step.predict ? msg`Answer first: ${plain(step.predict.asks(see))}` : "");
+
+/** Whether to offer the way to where the step begins: it did not begin, or its question can no longer be asked.
+ * @param {Step} step @param {See} see @param {Kept} kept */
+export const elsewhere = (step, see, kept) => !!step.at && (!begun(kept) || (!!step.predict && kept.said === undefined && !asking(step, see, kept)));
+
+/** All that has to be so, with what is so now. @param {Step} step @param {See} see @param {Kept} kept @returns {Judged[]} */
+export function judged(step, see, kept) {
+  const label = step.predict?.options(see).find((o) => o.key === kept.said)?.label;
+  const question = step.predict ? [{ says: parts`you predicted`, now: label ?? msg`waiting`, mark: /** @type {const} */ (""), done: kept.said !== undefined }] : [];
+  const rest = step.checks.map((check, i) => ({ says: check.says(see), now: check.now(see), mark: check.mark, done: begun(kept) && (!!kept.met?.includes(i) || check.done(see)) }));
+  const text = step.write ? [{ says: parts`you wrote it`, now: kept.given ? msg`done` : msg`waiting`, mark: /** @type {const} */ (""), done: !!kept.given }] : [];
+  return [...question, ...rest, ...text];
+}
+
+/** How far the lesson is, once the run was looked at: what is kept of the step that is shown, and how many are done.
+ * @param {Lesson} lesson @param {(kept: Kept) => See} see @param {Progress} progress @returns {Progress} the same one, where nothing changed */
+export function advanced(lesson, see, progress) {
+  const step = lesson.steps[progress.step];
+  const before = progress.steps[progress.step] ?? {};
+  const kept = noted(step, see(before), before);
+  const all = judged(step, see(kept), kept).every((check) => check.done);
+  const done = Math.max(progress.done, all && begun(kept) ? progress.step + 1 : 0);
+  if (kept === before && done === progress.done) return progress;
+  return { ...progress, done, steps: { ...progress.steps, [progress.step]: kept } };
+}
+
+/** What one waits for, in a few words; "" once the step is done. @param {Step} step @param {See} see @param {Kept} kept @param {boolean} done */
+export function waiting(step, see, kept, done) {
+  if (done) return "";
+  if (see.world.connection !== "open") return msg`not connected: the checks wait`;
+  if (asking(step, see, kept)) return msg`waiting for your answer`;
+  if (step.at && elsewhere(step, see, kept)) return msg`waits at ${step.at.says()}`;
+  const left = judged(step, see, kept).filter((check) => !check.done);
+  return left.length === 1 && step.write ? msg`waiting for your sentence` : msg`waiting for you`;
+}
