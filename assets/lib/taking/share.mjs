@@ -5,12 +5,10 @@ import { h, set, text as put } from "../dom.mjs";
 import { problem } from "../run/heard.mjs";
 import { msg } from "../language.mjs";
 import { shared, taken } from "../run/look.mjs";
+import { opens } from "../run/opening.mjs";
 import { fileName, LARGEST, readScenario, save, saveJson } from "./files.mjs";
 
 /** @typedef {import("../run/run.mjs").Run} Run */
-
-/** A run of more bytes does not fit a message and is sent by HTTP (LARGEST_OPEN in app/session/commands.py). */
-const LARGEST_OPEN = 60_000;
 
 export class Share {
   /** @param {{run: Run, say: (text: string) => void, contents: (() => string[]) | null}} o contents: what a replay says of itself */
@@ -181,7 +179,7 @@ export class Share {
     try {
       if (this.world.role !== "writer") throw new Error(msg`This page reads along; only the page in control opens a file.`);
       const content = readScenario(file.name, new Uint8Array(await file.slice(0, LARGEST + 1).arrayBuffer()), file.size);
-      const reply = await this.opens(content);
+      const reply = await opens(run, content);
       if (!reply.ok) return run.refuse(reply.errors.map((e) => ({ ...e, message: msg`“${file.name}” was not opened: ${e.message.replace(/\.?$/, ".")} Nothing was changed.` })));
       run.look(taken(content.view));
       run.store.set({ notices: [...this.world.notices, { code: "opened", message: msg`“${file.name}” is open.`, offer: { kind: "undo" }, at: this.world.moved?.at ?? null }] });
@@ -190,22 +188,6 @@ export class Share {
       const { message } = /** @type {Error} */ (error);
       run.refuse([{ field: "file", given: file.name, allowed: msg`a scenario file`, message: /** @type {any} */ (error).name === "NotReadableError" || /** @type {any} */ (error).name === "NotFoundError" ? msg`“${file.name}” cannot be read (is it a folder?). Nothing was changed.` : message }]);
     }
-  }
-
-  /** @param {ReturnType<typeof readScenario>} content @returns {Promise<import("../run/socket.mjs").Reply>} */
-  async opens({ scenario, log, view }) {
-    const body = JSON.stringify({ scenario, log });
-    if (new TextEncoder().encode(body).length <= LARGEST_OPEN) return this.run.commands.open(scenario, log);
-    return this.run.during(async () => {
-      const query = new URLSearchParams({ client: this.run.client });
-      const sent = { method: "POST", body, headers: { "content-type": "application/json" } };
-      const response = await fetch(address(`api/sessions/${this.run.session}/open?${query}`), sent).catch(() => null);
-      if (!response) return { ok: false, errors: [{ message: msg`the server cannot be reached.` }] };
-      return response.ok ? { ok: true, errors: [] } : { ok: false, errors: (await response.json()).errors.map(problem) };
-    }).then((reply) => {
-      if (reply.ok) this.run.store.set({ refused: null });
-      return reply;
-    });
   }
 
   listenToDrops() {
