@@ -9,7 +9,7 @@ export class Gate {
   constructor({ code, name, start, join }) {
     this.code = this.field("class-code", msg`Code`, { value: code, placeholder: "ABC-23D", autocapitalize: "characters", class: "gate-code" });
     this.name = this.field("class-name", msg`Your name, as the teacher sees it`, { value: name, autocapitalize: "words" });
-    this.go = h("button", { class: "btn step", type: "submit" }, msg`Join`);
+    this.go = h("button", { class: "btn step", type: "submit" }, msg`Join the class`);
     this.wrong = h("p", { class: "gate-wrong", role: "alert" });
     const asked = (/** @type {Event} */ event) => {
       event.preventDefault();

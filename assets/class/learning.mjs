@@ -4,8 +4,9 @@
 import { h, hide, text } from "../lib/dom.mjs";
 import { msg, parts } from "../lib/language.mjs";
 import { shared } from "../lib/run/look.mjs";
+import { keepCopy } from "../lib/taking/copies.mjs";
 import { bar, button, gap, sentence } from "./bar.mjs";
-import { keep, keepCopy } from "./kept.mjs";
+import { keep } from "./kept.mjs";
 import { editsSince, heldIn, placeWords, teachersPin, whereOf } from "./people.mjs";
 import { PollBox, showPoll, verdict } from "./pollbox.mjs";
 import { words } from "./polls.mjs";

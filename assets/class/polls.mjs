@@ -105,7 +105,7 @@ export function measuredRead(world, about, options, weight) {
   const all = Array.from({ length: options }, (_, key) => weight(Number(about.row), key));
   const most = Math.max(...all.filter(Number.isFinite));
   const option = all.indexOf(most);
-  return option < 0 ? null : { option, measured: figure(most, 2) };
+  return option < 0 ? null : { option, measured: figure(most) };
 }
 
 /** What the row decided, and with which probability. @param {World} world @param {About} about @param {Option[]} options
@@ -118,7 +118,7 @@ export function measuredNext(world, about, options) {
   const found = options.findIndex((o) => (o.key ?? o.text) === choice.token);
   const other = options.findIndex((o) => o.key === OTHER);
   const option = found >= 0 ? found : other >= 0 ? other : null;
-  const p = probability(number(choice.probability), 2);
+  const p = probability(number(choice.probability));
   return { option, measured: found >= 0 ? p : `${shown(choice.token)} ${p}` };
 }
 

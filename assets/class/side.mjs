@@ -40,6 +40,7 @@ export class PeopleBox {
     const { following, own, lost } = grouped(this.people);
     const since = performance.now() - this.at;
     hide(this.own, !own.length);
+    hide(this.following, !following.length && !lost.length);
     list(this.own.lastElementChild, own, name, person, (e, p) => fill(e, p, doing(p), since));
     text(this.following.querySelector(".note"), following.length ? together(following) : "");
     list(this.following.children[1], following, name, () => h("bdi"), (e, p) => text(e, p.name));

@@ -114,6 +114,16 @@ export class Teaching {
     this.drawPoll();
     this.draw();
     if (other) this.page.registry.choose();
+    this.measure();
+  }
+
+  /** The run is asked again, while its answer is not known. */
+  measure() {
+    const { placed } = this.page.registry;
+    const view = placed.find((/** @type {any} */ p) => p.view.id === "class-measured");
+    if (!view || !this.told.poll?.about?.kind || this.told.poll.answer !== null) return;
+    view.dirty = true;
+    this.page.registry.ask();
   }
 
   pins() {
@@ -141,7 +151,6 @@ export class Teaching {
     const { people = [] } = this.told ?? {};
     hide(this.nobody, people.length > 0 || !this.code);
     text(this.nobody.firstElementChild, msg`Nobody is here yet. Students open ${this.joinAt} and type ${this.code}.`);
-    hide(this.people.following, !people.length);
     if (!this.told) showPoll(this.box, false);
     bar("teacher", ...this.barParts());
   }

@@ -132,7 +132,7 @@ export class Frame {
     const nothing = world.connection === "closed" && !world.opened;
     for (const group of /** @type {NodeListOf<HTMLFieldSetElement>} */ (document.querySelectorAll("fieldset.able"))) {
       group.disabled = nothing || (reads && !(world.recording && group.closest(".deck")));
-      set(group, "title", group.disabled && (world.recording ? msg`This is a recording` : world.people?.follows && msg`The teacher steps and sets. Explore on your own to do so yourself.`));
+      set(group, "title", group.disabled && (world.recording ? msg`This is a recording` : readerOf(world)));
     }
     set(this.element("READ_ONLY"), "hidden", !reads || !!world.people); // a class says so in its bar
     put(this.element("READ_ONLY"), this.readOnly(world));
@@ -209,7 +209,7 @@ export class Frame {
     const ms = world.moved?.forward_ms ?? 0;
     const device = world.opened?.device.replace(/^cpu$/, "CPU") ?? "";
     switch (state) {
-      case "reader": return world.recording ? msg`A recording, ${device}` : world.people ? msg`Following the teacher` : this.actions.run.role === "reader" ? msg`Read only, as the address says` : msg`Read only: another page is in control`;
+      case "reader": return world.recording ? msg`A recording, ${device}` : world.people ? (world.people.follows ? msg`Following the teacher` : msg`Read only: the class is over`) : this.actions.run.role === "reader" ? msg`Read only, as the address says` : msg`Read only: another page is in control`;
       case "open":
         if (isBroken(world)) return world.moved.phase === "train" ? msg`Diverged, ${place(world)}` : msg`Not finite, ${place(world)}`;
         if (!device) return msg`Connected`;
@@ -220,6 +220,9 @@ export class Frame {
     }
   }
 }
+
+/** Why a reader in a class can set nothing, or false. @param {World} world */
+const readerOf = (world) => world.role === "reader" && !!world.people && reasons(world).step;
 
 /** @param {World} world */
 const isBroken = (world) => !!world.opened && !!world.moved && broken(world) !== null;

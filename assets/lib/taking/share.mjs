@@ -6,6 +6,7 @@ import { problem } from "../run/heard.mjs";
 import { msg } from "../language.mjs";
 import { shared, taken } from "../run/look.mjs";
 import { opens } from "../run/opening.mjs";
+import { copies } from "./copies.mjs";
 import { fileName, LARGEST, readScenario, save, saveJson } from "./files.mjs";
 
 /** @typedef {import("../run/run.mjs").Run} Run */
@@ -57,6 +58,8 @@ export class Share {
       this.row(msg`Recording`, msg`Every tensor as numbers (safetensors), with path, axes, owner, type, phase and step.`,
         this.button(msg`This moment`, () => this.make("moment"), "make", msg`Save recording of this moment`), this.button(msg`Whole path`, () => this.make("path"), "make", msg`Save recording of the whole path`)),
       this.row(msg`Replay`, msg`A web page that plays this path without a server or network.`, this.button(msg`Save`, () => this.make("replay"), "make", msg`Save replay`)),
+      ...(document.documentElement.dataset.page === "class" ? [] : [this.row(msg`Class`, msg`Teach with this run: students follow it on screens of their own.`, this.button(msg`Start a class`, () => this.teach()))]),
+      (this.copies = this.row(msg`My copies`, msg`Runs that you went off with in a class, as long as this tab is open.`)),
     ];
   }
 
@@ -69,6 +72,7 @@ export class Share {
     if (this.dialog.open) return this.dialog.close();
     if (this.contents) this.about?.replaceChildren(...this.contents().map((line) => h("p", { class: "note" }, line)));
     if (!this.making) put(this.said, "");
+    if (this.copies) this.listCopies(this.copies);
     this.may();
     this.dialog.showModal();
   }
@@ -106,6 +110,20 @@ export class Share {
     } catch {
       this.tell(location.hash ? msg`The browser does not let this page copy. The link is in the address bar.` : msg`The link could not be made. Try again.`);
     }
+  }
+
+  /** The class page with a copy of this run. */
+  async teach() {
+    const { link } = await this.shared().catch(() => ({ link: "" }));
+    if (link) location.assign(`class${link}`);
+    else this.tell(msg`This run is too long for a link. Save its scenario file instead.`);
+  }
+
+  /** @param {HTMLElement} row */
+  listCopies(row) {
+    const all = copies();
+    set(row, "hidden", !all.length);
+    row.lastElementChild?.replaceChildren(...all.map((c) => h("a", { class: "btn sm", href: `./?session=${c.session}`, target: "_blank", rel: "noopener" }, c.at)));
   }
 
   async saveScenario() {
