@@ -11,7 +11,7 @@ from app.ui import ids
 from app.ui.language import LANGUAGES, chosen, say
 
 STAGE = "./"  # the address of the stage, seen from the other pages
-# Sets the scheme, and whether the page is shown large (assets/css/projector.css), before anything is painted; theme.mjs follows it later.
+# Sets the scheme, and whether the page is shown large (assets/css/projector.css), before anything is painted.
 SCHEME = """<script>
   let chosen = "";
   try { chosen = localStorage.getItem("lookback-theme"); } catch { /* a browser may be told to keep nothing */ }
