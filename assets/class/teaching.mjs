@@ -6,7 +6,7 @@ import { counted, msg, parts } from "../lib/language.mjs";
 import { Ask } from "./ask.mjs";
 import { bar, button, gap, sentence } from "./bar.mjs";
 import { keep } from "./kept.mjs";
-import { measuring } from "./measuring.mjs";
+import { answerOf, watches } from "./measuring.mjs";
 import { pinsOf, whereOf } from "./people.mjs";
 import { measured, PollBox, saidSo, showPoll } from "./pollbox.mjs";
 import { Room } from "./room.mjs";
@@ -27,6 +27,8 @@ export class Teaching {
     /** What the server told last. @type {any} */
     this.told = null;
     this.trouble = "";
+    /** An answer is on its way to the server. */
+    this.answering = false;
     this.asks = "";
     page.run.key = key;
     this.room = new Room({ address, hello: () => this.hello(), onMessage: (m) => this.heard(m), onState: (_, reason) => this.state(reason) });
@@ -38,7 +40,7 @@ export class Teaching {
     this.box.below.append(this.showing, button(msg`Ask again`, () => this.room.send({ kind: "again" }), "sm"), button(msg`Remove`, () => this.room.send({ kind: "clear" }), "sm"));
     this.nobody = h("section", null, h("p", { class: "note" }));
     this.fill();
-    page.registry.place([measuring(() => this.told?.poll ?? null, (answer) => this.answered(answer))]);
+    watches({ registry: page.registry, store: this.store, poll: () => this.told?.poll ?? null });
     this.store.listen((parts) => this.changed(parts));
     this.changed(["role"]);
     this.draw();
@@ -46,7 +48,7 @@ export class Teaching {
 
   fill() {
     const note = h("section", null, h("p", { class: "note" }, msg`Names are typed by students and vanish when the class ends. Counts in the timeline show where everyone is.`));
-    /** @type {any} */ (document.getElementById("class-side")).replaceChildren(this.box.element, ...this.people.elements, this.nobody, note, h("div", { id: "slot-class", hidden: true }));
+    /** @type {any} */ (document.getElementById("class-side")).replaceChildren(this.box.element, ...this.people.elements, this.nobody, note);
     document.documentElement.dataset.class = "teacher";
   }
 
@@ -59,6 +61,7 @@ export class Teaching {
   changed(parts) {
     if (parts.includes("role") || parts.includes("opened")) this.ran();
     if (parts.includes("moved")) this.pins();
+    if (parts.includes("moved") || parts.includes("values")) this.measure();
   }
 
   /** The run is there: the class opens, unless it follows another run than this page has now. */
@@ -109,6 +112,7 @@ export class Teaching {
     const asked = (/** @type {any} */ poll) => JSON.stringify([poll?.question, poll?.about]);
     const other = asked(this.told?.poll) !== asked(message.poll);
     this.told = message;
+    this.answering = false;
     this.people.told(message.people);
     this.pins();
     this.drawPoll();
@@ -117,13 +121,12 @@ export class Teaching {
     this.measure();
   }
 
-  /** The run is asked again, while its answer is not known. */
+  /** The run is asked, while its answer is not known. */
   measure() {
-    const { placed } = this.page.registry;
-    const view = placed.find((/** @type {any} */ p) => p.view.id === "class-measured");
-    if (!view || !this.told.poll?.about?.kind || this.told.poll.answer !== null) return;
-    view.dirty = true;
-    this.page.registry.ask();
+    const poll = this.told?.poll;
+    const answer = poll && !this.answering && poll.answer === null && !poll.measured ? answerOf(this.store.world, poll) : null;
+    if (answer) this.answered(answer);
+    this.answering = !!answer || this.answering;
   }
 
   pins() {

@@ -1,6 +1,7 @@
 // @ts-check
 /** Telling the class where this page's run stands, when that changed, at most a few times a second. */
 
+import { msg } from "../lib/language.mjs";
 import { whereOf } from "./people.mjs";
 
 const PAUSE = 250;
@@ -36,5 +37,6 @@ export class Telling {
  * @param {import("../lib/run/store.mjs").Store} store @param {boolean} follows @param {import("../lib/types").Pin[]} pins */
 export function pin(store, follows, pins) {
   const next = { follows, pins };
-  if (JSON.stringify(next) !== JSON.stringify(store.world.people)) store.set({ people: next });
+  const held = follows ? msg`The teacher steps and sets. Explore on your own to do so yourself.` : "";
+  if (JSON.stringify(next) !== JSON.stringify(store.world.people)) store.set({ people: next, held });
 }
