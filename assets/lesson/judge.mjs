@@ -44,11 +44,15 @@ export function advanced(lesson, see, progress) {
   const step = lesson.steps[progress.step];
   const before = progress.steps[progress.step] ?? {};
   const kept = noted(step, see(before), before);
-  const all = judged(step, see(kept), kept).every((check) => check.done);
-  const done = Math.max(progress.done, all && begun(kept) ? progress.step + 1 : 0);
-  if (kept === before && done === progress.done) return progress;
-  return { ...progress, done, steps: { ...progress.steps, [progress.step]: kept } };
+  const all = begun(kept) && judged(step, see(kept), kept).every((check) => check.done);
+  const done = Math.max(progress.done, all ? progress.step + 1 : 0);
+  const now = all && step.note ? noting(kept, step.note(see(kept))) : kept;
+  if (now === before && done === progress.done) return progress;
+  return { ...progress, done, steps: { ...progress.steps, [progress.step]: now } };
 }
+
+/** What a step noted, once it was done. @param {Kept} kept @param {Record<string, number | string>} note @returns {Kept} the same one, where it is noted already */
+const noting = (kept, note) => (JSON.stringify(kept.note) === JSON.stringify(note) ? kept : { ...kept, note });
 
 /** What one waits for, in a few words; "" once the step is done. @param {Step} step @param {See} see @param {Kept} kept @param {boolean} done */
 export function waiting(step, see, kept, done) {

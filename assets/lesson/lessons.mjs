@@ -2,6 +2,11 @@
 /** The lessons, in the order in which they are offered. */
 
 import { adjective } from "./lessons/adjective.mjs";
+import { bottleneck } from "./lessons/bottleneck.mjs";
+import { gradient } from "./lessons/gradient.mjs";
+import { loss } from "./lessons/loss.mjs";
+import { memory } from "./lessons/memory.mjs";
+import { prefill } from "./lessons/prefill.mjs";
 
 /** @type {import("./types").Lesson[]} */
-export const lessons = [adjective];
+export const lessons = [adjective, prefill, loss, memory, bottleneck, gradient];

@@ -42,5 +42,11 @@ export const at = (progress, step, count) => (step >= 0 && step < count && step 
 /** Something more is kept of the step that is shown. @param {Progress} progress @param {Partial<Kept>} more @returns {Progress} */
 export const keeping = (progress, more) => ({ ...progress, steps: { ...progress.steps, [progress.step]: { ...progress.steps[progress.step], ...more } } });
 
-/** The step that is shown begins anew: what was said of it is forgotten, that it was done is not. @param {Progress} progress @returns {Progress} */
-export const again = (progress) => ({ ...progress, steps: { ...progress.steps, [progress.step]: {} } });
+/** The step that is shown begins anew: what was said of it is forgotten; that it was done, and what it noted for later ones, is not. @param {Progress} progress @returns {Progress} */
+export function again(progress) {
+  const { note } = progress.steps[progress.step] ?? {};
+  return { ...progress, steps: { ...progress.steps, [progress.step]: note ? { note } : {} } };
+}
+
+/** What the steps noted, later ones over earlier ones. @param {Progress} progress @returns {Record<string, number | string>} */
+export const notes = (progress) => Object.assign({}, ...Object.values(progress.steps).map((kept) => kept.note ?? {}));

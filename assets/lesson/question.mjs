@@ -28,7 +28,7 @@ export function drawQuestion(form, question, see, kept, open) {
   write(asks, [msg`Predict:`, " ", ...question.asks(see)]);
   set(form, "data-revealed", values ? "" : null);
   set(form, "data-answered", answered ? "" : null);
-  const most = values ? Math.max(...values) : 0;
+  const most = values ? Math.max(...values.filter(Number.isFinite)) : 0;
   list(options, question.options(see), (o) => o.key, (o) => option(o, asks.id), (label, o, i) => drawOption(label, { ...o, value: values?.[i], most, on: (kept.said ?? kept.chosen) === o.key, able: open, question }));
   const [ruling, ask] = verdict.children;
   write(ruling, values ? question.verdict(see, /** @type {string} */ (kept.said)) : []);
@@ -41,9 +41,9 @@ function drawAsk(line, question, kept, open) {
   const [button, note] = line.children;
   const answered = kept.said !== undefined;
   hide(button, answered);
-  text(button, question.reveal === "step" ? msg`Reveal` : msg`That is my answer`);
+  text(button, question.reveal !== "you" ? msg`Reveal` : msg`That is my answer`);
   button.disabled = !open || kept.chosen === undefined;
-  text(note, answered ? msg`The bars fill when it is computed.` : question.reveal === "step" ? msg`It is computed when you have answered.` : msg`Then you do it.`);
+  text(note, answered ? msg`The bars fill when it is computed.` : question.reveal !== "you" ? msg`It is computed when you have answered.` : msg`Then you do it.`);
 }
 
 /** @param {{key: string, label: string, role?: string}} o @param {string} name */

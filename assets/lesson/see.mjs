@@ -22,11 +22,12 @@ function selector(world, { relation, layer, head, request = 0 }) {
 }
 
 export class See {
-  /** @param {World} world @param {Lesson} lesson @param {Kept} [kept] what is kept of the step */
-  constructor(world, lesson, kept = {}) {
+  /** @param {World} world @param {Lesson} lesson @param {Kept} [kept] what is kept of the step @param {Record<string, number | string>} [notes] of all steps */
+  constructor(world, lesson, kept = {}, notes = {}) {
     this.world = world;
     this.lesson = lesson;
     this.kept = kept;
+    this.notes = notes;
   }
 
   // ---- where the run stands
@@ -59,6 +60,11 @@ export class See {
   /** Where it stood when the step of the lesson began; as now, before it did. @returns {{at: number, step: number, phase: string, updates: number}} */
   get from() {
     return this.kept.from ?? { at: this.world.moved?.at ?? -1, step: this.step, phase: this.phase, updates: this.updates };
+  }
+
+  /** What a step of this lesson noted when it was done; null before. @param {string} name @returns {number | string | null} */
+  note(name) {
+    return this.notes[name] ?? null;
   }
 
   // ---- rows

@@ -44,12 +44,13 @@ export interface Question {
   /** role: the hue of the words, and, with `bar`, of the bars ("v" left out). */
   options(see: See): { key: string; label: string; role?: "q" | "k" | "d" | "p" }[];
   bar?: "v" | "d" | "g" | "p";
-  /** One number for each option, as the run has it; null while it is not computed. */
+  /** One number for each option, as the run has it (NaN: no number for this one); null while it is not computed. */
   measured(see: See): number[] | null;
   /** How a number is written; left out: with two digits. The largest of all fills its bar, but a share of at most 1 fills its part. */
   shows?(value: number): string;
-  /** What Reveal does. "step": the same command as Step. "you": nothing, the person does it then (the text says what). */
-  reveal: "step" | "you";
+  /** What Reveal does. "step": the same command as Step. "stage": one stage after another, until it is measured. "you": nothing, the person does it
+   * then (the text says what). */
+  reveal: "step" | "stage" | "you";
   /** Said when the numbers are here: what was right, and what the person had said. */
   verdict(see: See, said: string): Said;
 }
@@ -86,6 +87,8 @@ export interface Step {
   verdict?(see: See): Said;
   hint?(see: See): Said;
   write?: Writing;
+  /** Kept when the step is done, for later steps, which may stand in another run: `see.note("p")`. */
+  note?(see: See): Record<string, number | string>;
 }
 
 export interface Lesson {
@@ -122,6 +125,8 @@ export interface Kept {
   given?: boolean;
   /** Checks that stay done. */
   met?: number[];
+  /** What the step noted when it was done. */
+  note?: Record<string, number | string>;
 }
 
 /** What a check is now. */

@@ -14,6 +14,8 @@ import { ASKER, See, wants } from "./see.mjs";
 
 /** In this tab: whose run it is. */
 const RUNS = "lookback-lesson-runs";
+/** Of a step at most. */
+const STAGES = 8;
 
 /** A scenario with what a lesson left out, as the page has it before a server has filled it. @param {Record<string, any>} scenario */
 const whole = (scenario) => ({ ...data.scenario, config: {}, ...scenario, requests: (scenario.requests ?? data.scenario.requests).map((/** @type {any} */ request) => ({ target: [], ...request })) });
@@ -68,7 +70,7 @@ export class Walk {
   }
 
   see(kept = this.kept) {
-    return new See(this.store.world, this.lesson, kept);
+    return new See(this.store.world, this.lesson, kept, progress.notes(this.progress));
   }
 
   /** The run changed: what of the step is done now, and then one picture. */
@@ -132,11 +134,17 @@ export class Walk {
     const { chosen } = this.kept;
     if (!predict || chosen === undefined || !judge.asking(this.step, this.see(), this.kept)) return;
     this.keeping({ said: chosen });
-    if (predict.reveal === "step") {
-      const reply = await this.run.commands.step();
-      if (!reply.ok) return this.keeping({ said: undefined });
-    }
+    if (!(await this.compute(predict))) return this.keeping({ said: undefined });
     requestAnimationFrame(() => this.panel.focusRuling());
+  }
+
+  /** What is asked is computed: by a step, or by one stage after another until its numbers are there; or the person does it. Whether nothing was refused.
+   * @param {import("./types").Question} question */
+  async compute({ reveal, measured }) {
+    if (reveal === "you") return true;
+    if (reveal === "step") return (await this.run.commands.step()).ok;
+    for (let stages = 0; stages < STAGES && !measured(this.see()); stages++) if (!(await this.run.commands.step("stage")).ok) return false;
+    return true;
   }
 
   /** @param {number} step that was reached */
