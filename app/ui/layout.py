@@ -306,7 +306,7 @@ def _phone(here: str | None) -> Component:
     titles = [("setup", say("Set-up")), ("stage", say("Stage")), ("inspect", say("Inspect")), ("memory", say("Memory"))]
     if here in GUIDED:  # without set-up and inspector, whose place is the way to the other pages
         own = say("Lesson") if here == "lesson" else say("Class")
-        titles = [("stage", own), ("memory", say("Memory")), ("setup", say("Pages"))]
+        titles = [("stage", own), ("memory", say("Memory")), ("setup", say("Other pages"))]
     tabs = [
         html.Button(title, type="button", **{"data-tab-to": name, **({"aria-current": "page"} if name == "stage" else {})})
         for name, title in titles

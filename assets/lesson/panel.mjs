@@ -86,8 +86,8 @@ export class Panel {
     const again = one.at && h("button", { class: "link small lagain", type: "button", onclick: () => acts.begin() }, msg`Begin this step again`);
     const area = one.write && h("textarea", { class: "ltext", rows: 3, maxlength: 600, oninput: (/** @type {any} */ e) => acts.write(e.target.value) });
     const ours = one.write && h("div", { class: "pred lours" }, h("p", { class: "qq" }), h("button", { class: "btn sm", type: "button", onclick: () => acts.give() }, msg`Compare with ours`), h("p", { class: "ruling", role: "status" }));
-    const end = h("div", { class: "lend" }, h("p", { class: "ruling", role: "status" }), h("button", { class: "link small", type: "button", onclick: () => this.hint() }, msg`Show a hint`));
-    this.open = { text: h("div", { class: "ltexts" }), begin, form: one.predict && questionForm(i, acts), asks: one.write && h("p", { class: "qq", id: "lesson-asks" }), area, ours, checks: h("ul", { class: "task" }), end, again, hinted: false };
+    const end = h("div", { class: "lend" }, h("p", { class: "qq" }), h("p", { class: "ruling", role: "status" }), h("button", { class: "link small", type: "button", onclick: () => this.hint() }, msg`Show a hint`));
+    this.open = { text: h("div", { class: "ltexts" }), begin, form: one.predict && questionForm(i, acts), asks: one.write && h("p", { class: "qq", id: "lesson-asks" }), area, ours, checks: h("ul", { class: "task" }), end, again, hinted: false, done: false, seen: false };
     if (area) set(area, "aria-labelledby", "lesson-asks");
     const { text: texts, form, asks, checks } = this.open;
     return [texts, begin, form, asks, area, ours, checks, end, again].filter(Boolean);
@@ -123,7 +123,11 @@ export class Panel {
 
   /** @param {Step} one @param {See} see @param {boolean} done */
   drawEnd(one, see, done) {
-    const [ruling, hint] = this.open.end.children;
+    const [head, ruling, hint] = this.open.end.children;
+    text(head, done ? msg`Done` : msg`Checked as you go`);
+    const now = done && !this.open.done && this.open.seen;
+    Object.assign(this.open, { done, seen: true });
+    if (now) queueMicrotask(() => this.open.end.scrollIntoView?.({ block: "nearest" }));
     hide(this.open.end, !one.verdict && !one.hint);
     hide(hint, done || !one.hint || this.open.hinted);
     write(ruling, done ? (one.verdict?.(see) ?? []) : this.open.hinted ? (one.hint?.(see) ?? []) : []);
@@ -140,9 +144,9 @@ export class Panel {
     const is = done > step;
     this.back.disabled = step === 0;
     text(this.wait, judge.waiting(lesson.steps[step], see, kept, is));
-    text(this.next, !over ? msg`Next` : following ? msg`Next lesson` : msg`All lessons done`);
-    this.next.disabled = !is || (over && !following);
-    set(this.next, "class", is && !this.next.disabled ? "btn step" : "btn");
+    text(this.next, !over ? msg`Next` : following ? msg`Next lesson` : msg`To the stage`);
+    this.next.disabled = !is;
+    set(this.next, "class", is ? "btn step" : "btn");
   }
 
   /** On a phone the panel gives way to the stage. */

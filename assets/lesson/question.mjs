@@ -43,7 +43,7 @@ function drawAsk(line, question, kept, open) {
   hide(button, answered);
   text(button, question.reveal !== "you" ? msg`Reveal` : msg`That is my answer`);
   button.disabled = !open || kept.chosen === undefined;
-  text(note, answered ? msg`The bars fill when it is computed.` : question.reveal !== "you" ? msg`It is computed when you have answered.` : msg`Then you do it.`);
+  text(note, answered ? msg`The bars fill when it is computed.` : question.reveal !== "you" ? msg`It is computed then, not before.` : msg`Then you do it.`);
 }
 
 /** @param {{key: string, label: string, role?: string}} o @param {string} name */

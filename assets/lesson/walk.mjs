@@ -163,7 +163,7 @@ export class Walk {
 
   next() {
     if (this.progress.step < this.lesson.steps.length - 1) return this.go(this.progress.step + 1);
-    if (this.following) location.assign(`?n=${this.following.id}`);
+    location.assign(this.following ? `?n=${this.following.id}` : "./");
   }
 
   /** To where the step begins: its scenario and what is done in it, anew. */

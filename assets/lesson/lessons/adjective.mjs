@@ -84,7 +84,7 @@ export const adjective = {
     },
     {
       title: () => msg`Which word will be read?`,
-      text: () => [parts`The model has chosen ${d("chat")}. Its row, row 2, has not run: it must find what comes after ${q("chat")}. In English the colour stood ${i(msg`before`)} the noun.`],
+      text: () => [parts`The model has chosen ${d("chat")}. Its row, row 2, has not run: it must find what comes after ${q("chat")}. In English the colour stood ${i(msg`before the noun`)}.`],
       at: { says: () => msg`decode ${1}`, here: (see) => stands(see, ["le"]), start: start(1) },
       predict: {
         asks: () => parts`which source word will row 2 read most?`,
@@ -161,6 +161,6 @@ function ourVerdict(see, said) {
   if (!most) return [];
   const right = said === `${most.key} ${most.token}`;
   const lead = see.tokens()[3] ?? see.lead()?.token ?? "";
-  const why = parts`Row 2 holds ${q("chat")} but decides the ${i(msg`next`)} word, ${d(lead)}. It takes ${v(percent(most.weight))} from ${k(most.token)}.`;
+  const why = parts`Row 2 holds ${q("chat")} but decides the ${i(msg`next word`)}, ${d(lead)}. It takes ${v(percent(most.weight))} from ${k(most.token)}.`;
   return [...(right ? parts`Yes.` : parts`You said ${k(said.split(" ")[1])}.`), " ", ...why];
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
 import test from "node:test";
 
 import { labelled, one } from "../../../assets/lesson/asked.mjs";
@@ -88,4 +89,9 @@ test("what a step notes when it is done, later ones can say; beginning it again 
   assert.deepEqual(notes(again(after)), { step: 1 });
   assert.equal(new See(world, lesson, {}, notes(after)).note("step"), 1);
   assert.equal(new See(world, lesson).note("step"), null);
+});
+
+test("each file is in the list, under its name", () => {
+  const files = readdirSync(new URL("../../../assets/lesson/lessons/", import.meta.url)).map((name) => name.replace(".mjs", ""));
+  assert.deepEqual(lessons.map((l) => l.id).sort(), files.sort());
 });

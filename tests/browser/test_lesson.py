@@ -1,0 +1,230 @@
+"""The lesson page in a real browser: the first lesson as a person walks it, what a question holds back, what a reload keeps."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.conftest import Window
+from tests.browser.test_map import cell
+
+pytestmark = pytest.mark.browser
+
+FIRST = "/lesson?n=adjective"
+
+
+def _checks(window: Window) -> list[tuple[str, bool]]:
+    """Each condition's live value, and whether it is done."""
+    window.settled()
+    found = window.page.locator(".lcheck").evaluate_all(
+        "(all) => all.map((e) => [e.children[2].textContent, 'done' in e.dataset])"
+    )
+    return [(value, done) for value, done in found]
+
+
+def _shown(window: Window) -> str:
+    """The name of the open step."""
+    return window.page.locator("[aria-current=step] h3").inner_text()
+
+
+def _next(window: Window) -> None:
+    window.press("Next")
+    window.settled()
+
+
+def _answer(window: Window, option: str, button: str) -> None:
+    window.page.get_by_role("radio", name=option, exact=True).check()
+    window.page.locator(".pred").get_by_role("button", name=button).click()
+    window.settled()
+
+
+def _hide(window: Window, row: int, key: int) -> None:
+    """With Edit mask, as a person does it."""
+    at = window.world("moved.at")
+    if not window.world("look.editing"):
+        window.page.get_by_role("button", name="Edit mask").click()
+    window.page.mouse.click(*cell(window, row, key))
+    window.until(f"lookback.store.world.moved.at !== {at}")
+    window.settled()
+
+
+def _bars(window: Window) -> list[str]:
+    return window.page.locator(".opt .n").all_inner_texts()
+
+
+def _to_the_question(window: Window) -> None:
+    window.page.mouse.click(*cell(window, 0, 0))
+    window.settled()
+    _next(window)
+    window.step()
+    _next(window)
+
+
+def test_the_first_lesson_as_a_person_walks_it(blank: Window) -> None:
+    window = blank.open(FIRST)
+    page = window.page
+    assert page.locator("#lesson-title").inner_text() == "Why the adjective moves" and _shown(window) == "One row per word"
+    assert _checks(window) == [("waiting", False)] and page.get_by_role("button", name="Next", exact=True).is_disabled()
+    assert page.locator("#slot-map").get_attribute("data-ring") == ""
+    page.mouse.click(*cell(window, 0, 0))
+    assert _checks(window) == [("the 99%", True)]
+    _next(window)
+    assert window.world("look.lock") is None and page.evaluate("() => document.activeElement.textContent") == "Step to le"
+    assert [done for _, done in _checks(window)] == [False, False, False]
+    assert page.locator("#step").get_attribute("data-ring") == ""
+    window.step()
+    assert _checks(window) == [("yes", True), ("cat 90%", True), ("chat >0.99", True)]
+
+    _next(window)
+    assert _shown(window) == "Which word will be read?" and _bars(window) == ["", "", "", ""]
+    before = page.locator(".pred").bounding_box(), page.locator(".task").bounding_box()
+    _answer(window, "cat", "Reveal")
+    assert window.tokens() == ["<bos>", "le", "chat"]
+    assert "You said cat. Row 2 holds chat but decides the next word, noir." in page.locator(".pred .ruling").inner_text()
+    shown = [float(n) for n in _bars(window)]
+    recorded = page.evaluate("() => lookbackLesson.see().weights({ relation: 'cross', layer: 1, head: 0 }, 2)")
+    assert shown == [round(w, 2) for w in recorded] and max(shown) == shown[1] > 0.9
+    assert (page.locator(".pred").bounding_box(), page.locator(".task").bounding_box()) == before, (
+        "nothing moves when the bars fill"
+    )
+    assert _checks(window) == [("cat", True), ("black 96%", True)]
+
+    _next(window)
+    _answer(window, "noir", "That is my answer")
+    assert _bars(window) == ["", "", ""]
+    _hide(window, 2, 1)
+    assert [done for _, done in _checks(window)] == [True, True, True]
+    assert "You said noir. Without the cell dort leads" in page.locator(".pred .ruling").inner_text()
+
+    _next(window)
+    assert "This step begins at decode 1." in page.locator("#lesson").inner_text()
+    window.press("Go there")
+    window.settled()
+    assert window.tokens() == ["<bos>", "le"] and window.world("opened.scenario.masks") == []
+    assert [done for _, done in _checks(window)] == [False, False, True]
+    _hide(window, 1, 0)
+    assert [done for _, done in _checks(window)] == [False, True, True], "chat still leads"
+    _hide(window, 1, 2)
+    assert _checks(window)[1] == ("2 cells hidden", False)
+    window.page.keyboard.press("Control+z")
+    window.page.keyboard.press("Control+z")
+    window.settled()
+    _hide(window, 1, 2)
+    assert [done for _, done in _checks(window)] == [True, True, True]
+
+    _next(window)
+    text = page.get_by_role("textbox", name="Why does row chat read black?")
+    text.fill("Because it decides the next word")
+    at = window.world("moved.at")
+    text.press("ArrowLeft")
+    text.press("Space")
+    assert window.world("moved.at") == at, "keys in a text are its own"
+    window.press("Compare with ours")
+    assert _checks(window) == [("done", True)] and "A row holds the newest word" in page.locator(".lours").inner_text()
+    assert page.locator(".prog").get_attribute("aria-valuenow") == "6"
+    assert page.locator(".lesson-foot").get_by_role("button").last.is_enabled()
+
+
+def test_a_question_holds_what_computes_on_and_lets_one_go_back(blank: Window) -> None:
+    window = blank.open(FIRST)
+    page = window.page
+    _to_the_question(window)
+    why = "Answer first: which source word will row 2 read most?"
+    for button in ("#step", "#play"):
+        assert page.locator(button).is_disabled() and page.locator(button).get_attribute("title") == why
+    at = window.world("moved.at")
+    page.locator("body").press("ArrowRight")
+    page.locator("body").press("t")
+    assert window.said() == why and window.world("moved.at") == at
+    page.locator(".view-next .cand").nth(1).click()
+    assert window.said() == why and window.world("moved.at") == at
+    page.locator("#back").click()
+    window.until("lookback.store.world.moved.step === 0")
+    assert "This step begins at decode 1." in page.locator("#lesson").inner_text() and page.locator("#step").is_enabled()
+    assert page.get_by_role("radio", name="black", exact=True).is_disabled()
+    window.press("Go there")
+    window.settled()
+    _answer(window, "black", "Reveal")
+    assert "Yes. Row 2 holds chat" in page.locator(".pred .ruling").inner_text()
+    assert page.evaluate("() => document.activeElement.className") == "ruling"
+
+
+def test_a_reload_finds_the_step_the_answer_and_the_run(blank: Window) -> None:
+    window = blank.open(FIRST)
+    _to_the_question(window)
+    window.page.get_by_role("radio", name="cat", exact=True).check()
+    session = window.page.evaluate("() => lookback.run.session")
+    window.shared()
+    window.reload()
+    assert _shown(window) == "Which word will be read?" and window.tokens() == ["<bos>", "le"]
+    assert window.page.evaluate("() => lookback.run.session") == session
+    assert window.page.get_by_role("radio", name="cat", exact=True).is_checked() and window.page.locator("#step").is_disabled()
+    _answer(window, "cat", "Reveal")
+    window.shared()
+    window.reload()
+    assert (
+        _checks(window) == [("cat", True), ("black 96%", True)]
+        and "You said cat." in window.page.locator(".pred .ruling").inner_text()
+    )
+    other = Window(window.page.context.new_page(), window.address)
+    other.open("/")
+    assert other.page.evaluate("() => lookback.run.session") != session, "the stage has its own run"
+    other.open("/lesson")
+    assert _shown(other) == "Which word will be read?" and other.tokens() == ["<bos>", "le"], (
+        "another tab begins where the step does"
+    )
+    assert other.problems == []
+
+
+def test_a_step_can_be_named_and_an_unknown_lesson_says_which_there_are(blank: Window) -> None:
+    window = blank.open(FIRST)
+    _to_the_question(window)
+    assert window.page.url.split("#")[0].endswith("/lesson?n=adjective&step=3")
+    window.open("/lesson?n=adjective&step=2")
+    assert _shown(window) == "Step to le"
+    window.open("/lesson?n=adjective&step=6")
+    assert _shown(window) == "Which word will be read?", "what was not reached is not opened"
+    window.open("/lesson?n=verbs")
+    said = window.page.locator("#lesson").inner_text()
+    assert "There is no lesson “verbs”." in said and "Why the adjective moves" in said
+    window.page.locator("#lesson").get_by_role("link").first.click()
+    window.loaded()
+    assert window.page.locator("#lesson-title").is_visible()
+
+
+def test_in_french(blank: Window) -> None:
+    window = blank.open("/lesson?n=adjective&lang=fr")
+    assert window.page.locator("#lesson-title").inner_text() == "Pourquoi l’adjectif se déplace"
+    window.page.mouse.click(*cell(window, 0, 0))
+    window.settled()
+    window.press("Suivant")
+    window.step()
+    window.press("Suivant")
+    assert "Prédisez\u202f: quel mot source" in window.page.locator(".pred").inner_text()
+    assert window.page.locator("#step").get_attribute("title").startswith("Répondez d’abord")  # type: ignore[union-attr]
+
+
+def test_without_a_connection_the_checks_wait(blank: Window) -> None:
+    window = blank.open(FIRST)
+    window.page.evaluate("() => lookback.store.set({ connection: 'offline', reason: '' })")
+    window.page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+    assert window.page.locator(".lesson-foot").get_by_role("status").inner_text() == "not connected: the checks wait"
+    window.page.evaluate("() => lookback.run.look({ lock: { row: 0, key: 0 } })")
+    window.page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+    assert window.page.get_by_role("button", name="Next", exact=True).is_disabled()
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (1024, 768), (390, 844)])
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_at_every_size_nothing_overflows_and_every_page_can_be_reached(
+    blank: Window, size: tuple[int, int], language: str
+) -> None:
+    page = blank.page
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    blank.open(f"{FIRST}&lang={language}")
+    assert page.evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
+    phone = size[0] <= 720
+    if phone:
+        page.locator("[data-tab-to=setup]").click()
+    nav = page.locator(".pages.on-phone" if phone else ".pages.hide-phone")
+    boxes = [link.bounding_box() for link in nav.get_by_role("link").all()]
+    assert len(boxes) == 5 and all(b and b["x"] >= 0 and b["x"] + b["width"] <= size[0] for b in boxes)
