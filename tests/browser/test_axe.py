@@ -64,6 +64,34 @@ def test_the_pages_beside_the_stage(blank: Window, where: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_lesson_asked_answered_and_written(blank: Window, scheme: str) -> None:
+    page = blank.page
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce")
+    blank.open("/lesson?n=adjective")
+    page.evaluate(AXE.read_text())
+    _clean(page, f"a lesson, {scheme}")
+    page.evaluate("() => lookback.run.look({ lock: { row: 0, key: 0 } })")
+    blank.press("Next")
+    blank.step()
+    blank.press("Next")
+    _clean(page, f"its question, {scheme}")
+    page.get_by_role("radio", name="cat", exact=True).check()
+    blank.press("Reveal")
+    blank.until("lookback.store.world.moved.step === 2")
+    blank.settled()
+    _clean(page, f"its answer, {scheme}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    _clean(page, f"on a phone, {scheme}")
+    page.evaluate("() => lookbackLesson.keep({ ...lookbackLesson.progress, done: 5, step: 5 })")
+    page.evaluate("() => lookbackLesson.draw()")
+    _clean(page, f"its last step, {scheme}")
+    page.goto(f"{blank.address}/lesson?n=none")
+    blank.loaded()
+    page.evaluate(AXE.read_text())
+    _clean(page, f"no such lesson, {scheme}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_whatever_can_be_opened(blank: Window, scheme: str) -> None:
     page = _opened(blank, scheme).page
     blank.step()
