@@ -23,6 +23,7 @@ from fastapi import FastAPI, WebSocket
 
 from app.server import wire
 from app.server.admission import Gate
+from app.server.class_socket import Sockets
 from app.server.compression import Compression
 from app.server.http import Readiness, add_last_route, add_routes, unknown
 from app.server.keeping import Keeping
@@ -30,6 +31,7 @@ from app.server.socket import serve as serve_socket
 from app.server.taking import Taking, add_taking_routes
 from app.session import journal
 from app.session.catalogue_view import catalogue
+from app.session.classes import Classes
 from app.session.commands import Enter, Open, Step
 from app.session.engine import Engine
 from app.session.exports import Exports
@@ -71,6 +73,10 @@ def create_app(settings: Settings, engine: EngineClass = Engine) -> FastAPI:
     async def ws(websocket: WebSocket) -> None:
         await serve_socket(websocket, api.state.lobby)
 
+    @api.websocket("/ws/class")
+    async def ws_class(websocket: WebSocket) -> None:
+        await api.state.sockets.serve(websocket)
+
     # No callback of the page runs here; and what Dash raises names a file that it does not have.
     api.add_route("/_dash-update-component", unknown, ["POST"], include_in_schema=False)
     api.add_exception_handler(DashException, unknown)
@@ -104,7 +110,10 @@ async def _lifespan(
     api.state.lobby = Lobby(services, settings.sessions, settings.idle_minutes * 60, settings.expiry_days)
     exports = Exports()
     api.state.taking = Taking(api.state.lobby, exports, services, api.state.pages)
-    tasks = [asyncio.create_task(api.state.lobby.tend()), asyncio.create_task(_warm(api, services, readiness))]
+    classes = Classes(settings.classes)
+    api.state.sockets = Sockets(api.state.lobby, classes)
+    tasks = [asyncio.create_task(tending) for tending in (api.state.lobby.tend(), classes.tend())]
+    tasks.append(asyncio.create_task(_warm(api, services, readiness)))
     try:
         yield
     finally:

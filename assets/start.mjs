@@ -113,8 +113,7 @@ const views = loadViews(data.views, inHere && (async (address) => ({ default: in
 await replay?.inlineCharts();
 actions.speed(passing.getItem(RATE) ?? actions.rate);
 /** On a page that is the stage with something beside it (app/ui/layout.py): assets/PAGE/start.mjs. */
-page.lookbackBeside?.begin({ store, run, actions, registry, say });
-run.begin();
+if (page.lookbackBeside?.begin({ store, run, actions, registry, say }) !== "later") run.begin();
 if (replay) /** @type {any} */ (document.getElementById(data.ids.SHARE)).textContent = msg`Recording`;
 if (replay) document.querySelector(".setup")?.setAttribute("tabindex", "0"); // nothing in it takes the focus, and it scrolls
 listenToKeys(actions, help, acts.architectures);

@@ -18,7 +18,7 @@ from app.session.problems import shorten
 
 LARGEST_BODY = 8 << 20  # bytes of any request
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:/@\[\]]+)(:\d{1,5})?")
-_SOCKET = "/ws"
+_SOCKETS = ("/ws", "/ws/class")
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),
@@ -61,12 +61,14 @@ class Gate:
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         problem = self.objection(scope)
-        if problem is None and scope["path"] == _SOCKET:
+        if problem is None and scope["path"] in _SOCKETS:
             await self._app(scope, receive, send)
             return
         websocket = WebSocket(scope, receive, send)
         await websocket.accept()  # a browser reads the reason only of a socket that was open
-        await websocket.close(1008, close_reason(problem.message if problem else f"there is no socket here; use {_SOCKET}"))
+        await websocket.close(
+            1008, close_reason(problem.message if problem else f"there is no socket here; use {' or '.join(_SOCKETS)}")
+        )
 
     def objection(self, scope: Scope) -> Problem | None:
         """Why this request is not let in, or None. A request without Origin comes from no page of another site."""

@@ -22,7 +22,7 @@ MOST_CONNECTIONS = 64  # of one session
 CLOSING_TIME = 2.0  # seconds in which a page may take the last frames and the closing one
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NUMBER = re.compile(r"-?\d{1,16}")
-_PARAMETERS = ("session", "client", "after", "epoch", "role")
+_PARAMETERS = ("session", "client", "after", "epoch", "role", "key")
 
 
 class Closed(Exception):
@@ -43,6 +43,7 @@ class Address:
     after: int
     epoch: int
     role: Role
+    key: str
 
 
 def read_address(query: QueryParams) -> Address:
@@ -56,7 +57,10 @@ def read_address(query: QueryParams) -> Address:
     role = query.get("role", "writer")
     if role not in ("writer", "reader"):
         raise Closed(4400, f"role was given {role[:40]!r}; allowed: writer, reader")
-    return Address(query.get("session"), client, _number(query, "after"), _number(query, "epoch"), cast(Role, role))
+    key = query.get("key", "")
+    if len(key) > 64 or not key.isascii():
+        raise Closed(4400, f"key was given {len(key)} characters; allowed: the key of a class")
+    return Address(query.get("session"), client, _number(query, "after"), _number(query, "epoch"), cast(Role, role), key)
 
 
 def _number(query: QueryParams, name: str) -> int:
@@ -72,8 +76,8 @@ async def serve(websocket: WebSocket, lobby: Lobby) -> None:
     code, reason = 1000, ""
     try:
         address = read_address(websocket.query_params)
-        session = await _find(lobby, address.session)
-        connection = session.join(address.client, address.role, address.after, address.epoch)
+        session = await _find(lobby, address.session, address.key)
+        connection = session.join(address.client, address.role, address.after, address.epoch, address.key)
         try:
             code, reason = await _converse(websocket, session, connection)
         finally:
@@ -84,14 +88,15 @@ async def serve(websocket: WebSocket, lobby: Lobby) -> None:
         await asyncio.wait_for(websocket.close(code, close_reason(reason)), CLOSING_TIME)
 
 
-async def _find(lobby: Lobby, id: str | None) -> Session:
+async def _find(lobby: Lobby, id: str | None, key: str) -> Session:
     try:
         session = await lobby.find(id)
     except Missing as missing:
         raise Closed(4404, str(missing)) from None
     except Full as full:
         raise Closed(4429, str(full)) from None
-    if session.connections >= MOST_CONNECTIONS:
+    teaches = bool(session.held) and secrets.compare_digest(session.held, key)
+    if session.connections >= MOST_CONNECTIONS and not teaches:
         raise Closed(4429, f"this session has {MOST_CONNECTIONS} connections, the most allowed; try again later")
     return session
 

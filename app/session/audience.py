@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,11 +22,15 @@ LIFE = 1 << 32  # a session that came back numbers its events from here times it
 
 @dataclass(eq=False)
 class Connection:
-    """One socket. wants: the role that it asked for. live: it hears events as they happen. waiting: its commands in the queue."""
+    """One socket. wants: the role that it asked for. live: it hears events as they happen. waiting: its commands in the queue.
+
+    key: of the class that it teaches, as it says.
+    """
 
     client: str
     wants: Role
     outbox: Outbox
+    key: str = ""
     role: Role = "reader"
     live: bool = False
     waiting: int = 0
@@ -38,10 +43,15 @@ class Connection:
 
 
 class Audience:
-    """life: how often the session came back from the journal; epochs are told as `life * LIFE` + the engine's."""
+    """life: how often the session came back from the journal; epochs are told as `life * LIFE` + the engine's.
+
+    held: the key without which nobody writes, while a class follows; empty: no class does.
+    """
 
     def __init__(self, session: str, encode: Encode, life: int) -> None:
         self.connections: list[Connection] = []
+        self.held = ""
+        self._trusted: Connection | None = None
         self.life = life
         self._left_at = time.monotonic()
         self._session = session
@@ -56,12 +66,12 @@ class Audience:
 
     # --- coming and going
 
-    def add(self, client: str, wants: Role, opened: bool, after: int, epoch: int) -> Connection:
+    def add(self, client: str, wants: Role, opened: bool, after: int, epoch: int, key: str = "") -> Connection:
         """A new connection. It resumes after that event if what followed is still kept; otherwise it is not live yet."""
         for other in [c for c in self.connections if c.client == client]:
             self.remove(other, opened)
             other.outbox.close(4409, "replaced by a newer connection of the same page")
-        connection = Connection(client, wants, Outbox(self._frame))
+        connection = Connection(client, wants, Outbox(self._frame), key)
         self.connections.append(connection)
         missed = self._line.after(after) if epoch // LIFE == self.life else None
         if missed is not None:
@@ -77,6 +87,17 @@ class Audience:
             self._left_at = time.monotonic()
             self._seat(opened)
 
+    def hold(self, key: str, trust: bool, opened: bool) -> None:
+        """From now on one must have this key to write. trust: who writes at this moment goes on without it."""
+        self._trusted = self._writer() if trust else None
+        self.held = key
+        self._seat(opened)
+
+    def release(self, opened: bool) -> None:
+        """Whoever asks to write may again."""
+        self.held, self._trusted = "", None
+        self._seat(opened)
+
     def alone_for(self) -> float:
         """Seconds since the last connection went; 0 while there is one."""
         return 0.0 if self.connections else time.monotonic() - self._left_at
@@ -87,13 +108,19 @@ class Audience:
             self.say(c, Welcome(c.role, opened, True))
 
     def _seat(self, opened: bool, newcomer: Connection | None = None) -> None:
-        """The newest that asked to write is the writer; whoever's role changed is told."""
-        writer = next((c for c in reversed(self.connections) if c.wants == "writer"), None)
+        """The newest that asked to write, and may, is the writer; whoever's role changed is told."""
+        writer = self._writer()
         for c in self.connections:
             role: Role = "writer" if c is writer else "reader"
             if role != c.role or c is newcomer:
                 c.role = role
                 self.say(c, Welcome(role, opened, c.live))
+
+    def _writer(self) -> Connection | None:
+        return next((c for c in reversed(self.connections) if c.wants == "writer" and self._may(c)), None)
+
+    def _may(self, c: Connection) -> bool:
+        return not self.held or c is self._trusted or secrets.compare_digest(c.key, self.held)
 
     def of(self, client: str) -> Connection | None:
         return next((c for c in self.connections if c.client == client), None)

@@ -85,7 +85,9 @@ class Lobby:
     async def _make_room(self, coming: int) -> None:
         """Room for those that come: the session that nobody looks at for longest leaves memory."""
         while len(self) + coming > self._limit:
-            idle = min((s for s in self._sessions.values() if not s.connections), key=lambda s: s.used, default=None)
+            idle = min(
+                (s for s in self._sessions.values() if not s.connections and not s.held), key=lambda s: s.used, default=None
+            )
             if idle is None:
                 raise Full(f"all {self._limit} sessions of this server are in use; try again in a few minutes")
             await self._close(idle)
@@ -103,7 +105,7 @@ class Lobby:
         now = time.monotonic()
         for session in list(self._sessions.values()):
             patience = self._idle if session.opened else min(self._idle, NEVER_OPENED)
-            if not session.connections and now - session.used > patience:
+            if not session.connections and not session.held and now - session.used > patience:
                 await self._close(session)
         await self._services.journal.expire(self._expiry)
 

@@ -60,12 +60,28 @@ class Session:
         """The run as it stands when the commands that wait are done. Raises `Refused` where there is none."""
         return await self._worker.turn(self._worker.runner.save)
 
+    # --- a class
+
+    @property
+    def held(self) -> str:
+        """The key without which nobody writes, while a class follows; empty: no class does."""
+        return self._audience.held
+
+    def hold(self, key: str, trust: bool) -> None:
+        """Only who has this key writes from now on. trust: and who writes at this moment, until he goes."""
+        self._audience.hold(key, trust, self.opened)
+
+    def release(self) -> None:
+        """No class follows any more."""
+        self.used = time.monotonic()
+        self._audience.release(self.opened)
+
     # --- connections
 
-    def join(self, client: str, wants: Role, after: int = 0, epoch: int = 0) -> Connection:
+    def join(self, client: str, wants: Role, after: int = 0, epoch: int = 0, key: str = "") -> Connection:
         """A new connection; it hears `Welcome`, then what it missed or all that there is to know."""
         self.used = time.monotonic()
-        connection = self._audience.add(client, wants, self.opened, after, epoch)
+        connection = self._audience.add(client, wants, self.opened, after, epoch, key)
         if not connection.live:
             self._worker.queue(partial(self._worker.introduce, connection))
         return connection
@@ -89,7 +105,7 @@ class Session:
         if not self._is_new(connection, seq):
             return
         self.used = time.monotonic()
-        if problem := _objection(connection, command):
+        if problem := _objection(connection, command, self.held):
             self._answer(connection.client, seq, (problem,))
             return
         if isinstance(command, Cancel):
@@ -107,7 +123,7 @@ class Session:
         connection = self._audience.of(client)
         if connection is None:
             return (Problem("client", client[:64], "a page of this session", "This page is not connected; nothing was opened."),)
-        if problem := _objection(connection, command):
+        if problem := _objection(connection, command, self.held):
             return (problem,)
         self.used = time.monotonic()
         self._worker.stop_playing()
@@ -146,12 +162,14 @@ class Session:
             self._audience.say(connection, reply)
 
 
-def _objection(connection: Connection, command: Command) -> Problem | None:
+def _objection(connection: Connection, command: Command, held: str) -> Problem | None:
     if connection.role == "reader" and not isinstance(command, ANYONE):
         message = (
             f"You are reading along; {command.kind} is the writer's. To take over, open this address without role=reader "
             "(without it already: load the page again); or begin your own run."
         )
+        if held:
+            message = f"A class follows this run; {command.kind} is the teacher's. Begin a run of your own to try it."
         return Problem("command", command.kind, "watch, fetch, share", message)
     if connection.waiting >= MOST_WAITING:
         message = f"{MOST_WAITING} commands wait already; send the next when one of them is answered."

@@ -11,13 +11,14 @@ from app.ui import ids
 from app.ui.language import LANGUAGES, chosen, say
 
 STAGE = "./"  # the address of the stage, seen from the other pages
-# Sets the scheme before anything is painted; theme.mjs follows it later.
+# Sets the scheme, and whether the page is shown large (assets/css/projector.css), before anything is painted.
 SCHEME = """<script>
   let chosen = "";
   try { chosen = localStorage.getItem("lookback-theme"); } catch { /* a browser may be told to keep nothing */ }
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const scheme = chosen === "light" || chosen === "dark" ? chosen : dark ? "dark" : "light";
   document.documentElement.setAttribute("data-mantine-color-scheme", scheme);
+  if (new URLSearchParams(location.search).get("mode") === "class") document.documentElement.dataset.mode = "class";
 </script>"""
 # A visit that begins as the last one did asks for its run at once, while the browser reads the page (assets/lib/run/early.mjs).
 # What it shows first is the whole page, which is laid out once; if that takes longer than a moment, the page without its values.

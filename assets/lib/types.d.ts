@@ -94,6 +94,15 @@ export interface Hover {
   key: number;
 }
 
+/** Where others stand in the run: a mark on its block of the timeline. `strong`: more than the others, in ink. */
+export interface Pin {
+  phase: "train" | "prefill" | "decode";
+  step: number;
+  text: string;
+  title: string;
+  strong: boolean;
+}
+
 /** Everything that a view may draw from. Plain data: latest events by kind, the look, and recorded values. */
 export interface World {
   connection: "connecting" | "open" | "offline" | "closed";
@@ -127,6 +136,8 @@ export interface World {
   look: Look;
   /** Passing, never mirrored: a lock stays, a hover goes. */
   hover: Hover | null;
+  /** Of a page with a class around it. `follows`: the run is the teacher's, who alone steps it. */
+  people: { follows: boolean; pins: Pin[] } | null;
   /** Values for a view's own selectors, in the order of `wants`; a glob may give several. */
   values(view: string, selector: number): Known[];
 }

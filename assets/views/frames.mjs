@@ -2,7 +2,7 @@
 /** Frames in time: what was heard, above; below, for each frame, how probable each label is, the best path, and how it becomes a text. One
  * frame is looked at: what it reads of each other one runs between the two, beside the frames that a convolution sees. */
 
-import { css, fit, font, ramp, ribbon, toCss } from "../lib/canvas.mjs";
+import { css, fit, font, ramp, ribbon, spotOn, toCss } from "../lib/canvas.mjs";
 import { h, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { COLLAPSE, drawCollapse } from "../lib/picture/collapse.mjs";
@@ -218,10 +218,10 @@ function farRead(world, frame) {
 
 /** @param {Held} mine @param {PointerEvent} e */
 function frameAt({ canvas, world }, e) {
-  const box = canvas.getBoundingClientRect();
+  const { x, width, height } = spotOn(canvas, e);
   const count = read.rows(world, "s").filter(read.known).length;
-  const geo = layout(box.width, box.height, picture(world)[0]?.length ?? 0, labels(world).length);
-  const t = Math.floor((e.clientX - box.left - geo.left) / geo.cell);
+  const geo = layout(width, height, picture(world)[0]?.length ?? 0, labels(world).length);
+  const t = Math.floor((x - geo.left) / geo.cell);
   return t >= 0 && t < count ? t : null;
 }
 

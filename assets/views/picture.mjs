@@ -2,7 +2,7 @@
 /** A picture with what each word reads of it: the row that is looked at large, its weights in numbers beside it, all words small, and the places
  * that it reads most as a list; above, where there is room, the places as a strip with ribbons. Where a place is drawn, one is chosen by a click on any of them. */
 
-import { clip, css, fit, font, label } from "../lib/canvas.mjs";
+import { clip, css, fit, font, label, spotOn } from "../lib/canvas.mjs";
 import { h, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { cellState } from "../lib/map/maps.mjs";
@@ -133,9 +133,8 @@ const shownRow = (world) => world.hover?.row ?? read.focus(world).row;
 function pointed({ canvas, world }, e) {
   const cut = grid(read.rows(world, "s"));
   if (!cut) return null;
-  const box = canvas.getBoundingClientRect();
-  const { patches, geo, top } = parts(world, box.width, box.height, cut);
-  const [x, y] = [e.clientX - box.left, e.clientY - box.top];
+  const { x, y, width, height } = spotOn(canvas, e);
+  const { patches, geo, top } = parts(world, width, height, cut);
   const found = y < top ? patches?.at(x, y) : geo.at(x, y - top);
   if (!found || (found.row ?? 0) >= read.rows(world, "t").length) return null;
   return { row: found.row ?? read.focus(world).row, place: found.place, large: found.row === null };

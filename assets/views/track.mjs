@@ -16,6 +16,7 @@ import * as read from "../lib/reads.mjs";
 import { scrubber } from "../lib/deck/scrub.mjs";
 import { drawLines, drawStops, linesSheet, named, opener, placeOf, stopsSheet } from "../lib/deck/sheets.mjs";
 import { has, label, toggled } from "../lib/deck/stops.mjs";
+import { drawPins, pinned } from "../lib/deck/pins.mjs";
 import { symbols } from "../lib/deck/symbols.mjs";
 import { math } from "../lib/page/math.mjs";
 import { capital, shown } from "../lib/words.mjs";
@@ -112,7 +113,11 @@ function drawTrack(track, placed, room, kept, world, context) {
   follow(track, placed, room, kept, world);
   const near = placed.blocks.filter((b) => b.left + b.width > kept.left - room && b.left < kept.left + 2 * room);
   const back = placed.blocks[0]?.earlier ?? null, holds = back === null ? null : near.find((b) => b.left >= kept.left && !b.others.length);
-  list(ground, near, (b) => b.key, block, (li, b) => fill(li, b, world, context, b === holds ? back : null));
+  const pins = pinned(world, placed.blocks);
+  list(ground, near, (b) => b.key, block, (li, b) => {
+    fill(li, b, world, context, b === holds ? back : null);
+    drawPins(li, pins.get(b.key));
+  });
 }
 
 /** Keep the current block in sight when it changes, with places before and after it.

@@ -27,6 +27,20 @@ export function boxOf(element) {
   return asked;
 }
 
+/** How much larger than its own pixels a person sees an element: on the stage of a class, more than 1 (css/projector.css). Asked there alone,
+ * since to ask makes the browser bring the page's styles up to date. @param {any} element @returns {number} */
+export function zoomOf(element) {
+  const { page, mode } = globalThis.document?.documentElement?.dataset ?? {};
+  return page === "class" || mode === "class" ? (element.currentCSSZoom ?? 1) : 1;
+}
+
+/** Where the pointer is on an element, and the element's size, in its own pixels: `clientX` and boxes count those of the window.
+ * @param {Element} element @param {{clientX: number, clientY: number}} pointer */
+export function spotOn(element, { clientX, clientY }) {
+  const [box, zoom] = [element.getBoundingClientRect(), zoomOf(element)];
+  return { x: (clientX - box.left) / zoom, y: (clientY - box.top) / zoom, width: box.width / zoom, height: box.height / zoom };
+}
+
 /** Give a canvas a height of its own, "40px".
  * @param {HTMLCanvasElement} canvas @param {string} height */
 export function tall(canvas, height) {
@@ -57,7 +71,7 @@ export function fit(canvas, size) {
   if (size) boxes.set(canvas, size);
   const [width, height] = boxOf(canvas);
   if (instead) return [instead(canvas, [width, height]), width, height];
-  const scale = Math.max(least, window.devicePixelRatio || 1);
+  const scale = Math.max(least, (window.devicePixelRatio || 1) * zoomOf(canvas));
   const w = Math.max(1, Math.round(width * scale));
   const h = Math.max(1, Math.round(height * scale));
   if (canvas.width !== w) canvas.width = w;

@@ -1,6 +1,8 @@
 // @ts-check
 /** Two fingers on a map: they spread or close to zoom, and move it. One finger is left to the browser (it pans), or to painting. */
 
+import { spotOn } from "./pen.mjs";
+
 /** @typedef {{x: number, y: number}} Point */
 
 /** @param {HTMLElement} element
@@ -26,6 +28,6 @@ export function twoFingers(element, { begin, move }) {
 /** @param {TouchList} touches @param {HTMLElement} element */
 function pair(touches, element) {
   const [a, b] = [touches[0], touches[1]];
-  const box = element.getBoundingClientRect();
-  return { apart: Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY)), at: { x: (a.clientX + b.clientX) / 2 - box.left, y: (a.clientY + b.clientY) / 2 - box.top } };
+  const [one, other] = [spotOn(element, a), spotOn(element, b)];
+  return { apart: Math.max(1, Math.hypot(one.x - other.x, one.y - other.y)), at: { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 } };
 }

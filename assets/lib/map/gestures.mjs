@@ -2,6 +2,7 @@
 /** Pointer and keys on a map: a cell is locked, or in edit mode painted; a whole stroke is one command. What is larger than its place is
  * dragged, scrolled and zoomed. */
 
+import { zoomOf } from "../draw/pen.mjs";
 import { change, painted, toggled } from "./masks.mjs";
 import * as read from "../reads.mjs";
 import { twoFingers } from "../draw/touch.mjs";
@@ -60,7 +61,8 @@ function moved(pane, event) {
 /** @param {Pane} pane @param {PointerEvent} event */
 function dragged(pane, event) {
   const drag = /** @type {NonNullable<Pane["drag"]>} */ (pane.drag);
-  const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
+  const zoom = zoomOf(pane.pan.canvas);
+  const [dx, dy] = [(event.clientX - drag.x) / zoom, (event.clientY - drag.y) / zoom];
   if (!drag.far && Math.hypot(dx, dy) < DRAG) return;
   if (!drag.far) pane.pan.canvas.setPointerCapture(event.pointerId);
   Object.assign(drag, { x: event.clientX, y: event.clientY, far: true });

@@ -2,6 +2,7 @@
 /** The edge of a prefix on the map: a line that is dragged, or moved by the arrow keys, to give P another value. */
 
 import { h, hide, set } from "../dom.mjs";
+import { spotOn } from "../draw/pen.mjs";
 import { msg } from "../language.mjs";
 import { change } from "./masks.mjs";
 import * as read from "../reads.mjs";
@@ -66,7 +67,7 @@ export class Prefix {
   drag(event) {
     const { window } = this;
     if (!window) return;
-    const x = event.clientX - this.pane.pan.element.getBoundingClientRect().left;
+    const { x } = spotOn(this.pane.pan.element, event);
     this.dragged = this.within(Math.round((x - window.left + window.shiftX) / window.cellWidth) + window.column);
     this.place(window);
   }

@@ -53,11 +53,11 @@ export class Frame {
     if (has("opened", "refused", "set-up", "moved")) this.input();
     if (has("opened")) this.phases(world);
     if (has("moved", "refused")) this.told.tell(this.ids.PHASE, { value: world.moved?.phase ?? this.actions.scenario.phase });
-    if (has("opened", "moved", "playing", "connection", "role", "unit", "held")) this.deck(world);
+    if (has("opened", "moved", "playing", "connection", "role", "unit", "held", "people")) this.deck(world);
     if (has("unit")) document.documentElement.dataset.unit = this.actions.unit;
     if (has("busy")) document.documentElement.toggleAttribute("data-busy", world.busy);
-    if (has("opened", "moved", "connection", "role", "notices")) this.status(world);
-    if (has("role", "connection", "opened")) this.may(world);
+    if (has("opened", "moved", "connection", "role", "notices", "people")) this.status(world);
+    if (has("role", "connection", "opened", "people")) this.may(world);
     if (has("opened", "moved", "role", "connection", "history")) this.undoing(world);
     if (has("look")) this.tellTheme(world.look.theme);
   }
@@ -132,9 +132,9 @@ export class Frame {
     const nothing = world.connection === "closed" && !world.opened;
     for (const group of /** @type {NodeListOf<HTMLFieldSetElement>} */ (document.querySelectorAll("fieldset.able"))) {
       group.disabled = nothing || (reads && !(world.recording && group.closest(".deck")));
-      set(group, "title", world.recording && group.disabled && msg`This is a recording`);
+      set(group, "title", group.disabled && (world.recording ? msg`This is a recording` : readerOf(world)));
     }
-    set(this.element("READ_ONLY"), "hidden", !reads);
+    set(this.element("READ_ONLY"), "hidden", !reads || !!world.people); // a class says so in its bar
     put(this.element("READ_ONLY"), this.readOnly(world));
     set(this.element("NOTHING"), "hidden", !nothing);
     put(this.element("NOTHING_WORDS"), world.reason);
@@ -209,7 +209,7 @@ export class Frame {
     const ms = world.moved?.forward_ms ?? 0;
     const device = world.opened?.device.replace(/^cpu$/, "CPU") ?? "";
     switch (state) {
-      case "reader": return world.recording ? msg`A recording, ${device}` : this.actions.run.role === "reader" ? msg`Read only, as the address says` : msg`Read only: another page is in control`;
+      case "reader": return world.recording ? msg`A recording, ${device}` : world.people ? (world.people.follows ? msg`Following the teacher` : msg`Read only: the class is over`) : this.actions.run.role === "reader" ? msg`Read only, as the address says` : msg`Read only: another page is in control`;
       case "open":
         if (isBroken(world)) return world.moved.phase === "train" ? msg`Diverged, ${place(world)}` : msg`Not finite, ${place(world)}`;
         if (!device) return msg`Connected`;
@@ -220,6 +220,9 @@ export class Frame {
     }
   }
 }
+
+/** Why a reader in a class can set nothing, or false. @param {World} world */
+const readerOf = (world) => world.role === "reader" && !!world.people && reasons(world).step;
 
 /** @param {World} world */
 const isBroken = (world) => !!world.opened && !!world.moved && broken(world) !== null;

@@ -73,7 +73,7 @@ export class AddressBar {
   /** The person went to another entry of the tab's history, or opened another link in it. Each run keeps its session, so that going back
    * finds it with all its lines; a link is looked at before the page leaves for it. */
   async travelled() {
-    if (this.run.guest) return;
+    if (this.run.aside) return;
     const session = history.state?.session;
     if (session === this.run.session) return;
     if (session) return this.leaveFor(session);
@@ -98,7 +98,7 @@ export class AddressBar {
 
   /** What is shown changed and settled: soon the address says so too. */
   changed() {
-    if (this.run.guest) return;
+    if (this.run.aside) return;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.timer = 0;
@@ -109,7 +109,7 @@ export class AddressBar {
 
   /** @param {string} link empty when the run is too long for one */
   linked(link) {
-    if (this.run.guest || history.state?.session !== this.run.session) return; // or the person has gone to another run's entry
+    if (this.run.aside || history.state?.session !== this.run.session) return; // or the person has gone to another run's entry
     if (link !== location.hash) history.replaceState({ session: this.run.session }, "", link || location.pathname + location.search);
     passing.setItem(LINK, link);
   }

@@ -9,6 +9,7 @@ import { before } from "../deck/moments.mjs";
 import { msg, named } from "../language.mjs";
 import { AddressBar, PAGE } from "./addressbar.mjs";
 import { isLink } from "./link.mjs";
+import { opens } from "./opening.mjs";
 import { fitting, shared, taken } from "./look.mjs";
 import { Socket } from "./socket.mjs";
 import { Underway } from "./underway.mjs";
@@ -32,6 +33,12 @@ export class Run {
     const address = new URLSearchParams(location.search);
     this.guest = address.get("session") ?? "";
     this.role = address.get("role") === "reader" ? "reader" : "writer";
+    /** Neither the address nor the tab keeps this run: it is another page's, or one of several on this page. */
+    this.aside = !!this.guest;
+    /** Who holds it may write where others may not: of a class (docs/wire.md). */
+    this.key = "";
+    /** What a run that begins here opens with, in place of what the address holds. @type {import("./opening.mjs").Content | null} */
+    this.copy = null;
     /** The connection that was made before these scripts were read. */
     this.asked = early(first);
     this.fresh = false;
@@ -83,7 +90,25 @@ export class Run {
       url.searchParams.set("epoch", String(store.epoch));
     }
     if (this.role === "reader") url.searchParams.set("role", "reader");
+    if (this.key) url.searchParams.set("key", this.key);
     return url.href;
+  }
+
+  /** Leave this run for another one, on this very page; the picture of this one stands until the other is there.
+   * @param {{session: string, role: "reader" | "writer", copy?: import("./opening.mjs").Content | null}} to session: "" begins one, with what copy holds */
+  moveTo({ session, role, copy = null }) {
+    this.socket.end();
+    clearTimeout(this.lookTimer);
+    Object.assign(this, { session, guest: session, role, copy, aside: true, ahead: [], early: {}, architecture: "" });
+    this.store.seq = 0;
+    this.store.set({ refused: null, hover: null });
+    this.socket.connect();
+  }
+
+  /** The same run over another connection, which says who this page is (`key`). */
+  again() {
+    this.socket.end();
+    this.socket.connect();
   }
 
   /** The server does not have this session: begin another one; what the link holds comes back. */
@@ -120,7 +145,8 @@ export class Run {
   welcome(frame) {
     const known = this.session === frame.session;
     this.session = frame.session;
-    if (!this.guest) this.bar.remember();
+    if (this.aside) this.guest = this.session;
+    else this.bar.remember();
     if (!known) claim(this.session);
     this.joining = frame.event.opened && !frame.event.resumed;
     this.onWelcome(this.asked?.selectors ?? []);
@@ -152,6 +178,7 @@ export class Run {
   /** What the address holds, else the first scenario; the page is alive either way. Without a link it is sent in this very turn: its answer may
    * be delivered next (early.mjs). */
   async openFirst() {
+    if (this.copy) return void (await opens(this, this.copy));
     if (isLink(location.hash) && (await this.bar.follow())) return;
     const { refused } = this.store.world;
     const reply = await this.commands.open(this.first, this.log);

@@ -21,7 +21,7 @@ function firstWorld() {
     opened: null, schema: null, moved: null, history: new Map(),
     curve: { updates: [], loss: [], norm: [], clipped: [], validation: [], validated_every: 0, held_out: 0 },
     checked: null, playing: { playing: false, unit: "step", rate: 2 }, notices: [], refused: null, analysis: {},
-    look: firstLook(), hover: null, values: () => [],
+    look: firstLook(), hover: null, people: null, values: () => [],
   };
 }
 
@@ -110,6 +110,7 @@ export class Store {
   apply(frame) {
     if (frame.kind === "pong") return;
     if (frame.kind === "values") return frame.event.fetched ? this.tell([]) : this.applyValues(frame);
+    if (this.session && frame.session !== this.session) this.leave();
     this.session = frame.session;
     if (frame.kind === "welcome" && !frame.event.resumed) this.seq = 0;
     else this.seq = Math.max(this.seq, frame.seq);
@@ -122,8 +123,15 @@ export class Store {
 
   /** @param {number} epoch */
   begin(epoch) {
-    this.unsettled = this.epoch >= 0;
+    this.unsettled ||= this.epoch >= 0;
     this.epoch = epoch;
+  }
+
+  /** Another run comes to this page: its epochs may have the same numbers. */
+  leave() {
+    this.blocks = new Map([...this.blocks.keys()].map((key) => [key, new Map()]));
+    this.epoch = -1;
+    this.unsettled = true;
   }
 
   /** The picture is whole again: the command was answered or its values came. */

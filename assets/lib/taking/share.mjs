@@ -5,12 +5,11 @@ import { h, set, text as put } from "../dom.mjs";
 import { problem } from "../run/heard.mjs";
 import { msg } from "../language.mjs";
 import { shared, taken } from "../run/look.mjs";
+import { opens } from "../run/opening.mjs";
+import { copies } from "./copies.mjs";
 import { fileName, LARGEST, readScenario, save, saveJson } from "./files.mjs";
 
 /** @typedef {import("../run/run.mjs").Run} Run */
-
-/** A run of more bytes does not fit a message and is sent by HTTP (LARGEST_OPEN in app/session/commands.py). */
-const LARGEST_OPEN = 60_000;
 
 export class Share {
   /** @param {{run: Run, say: (text: string) => void, contents: (() => string[]) | null}} o contents: what a replay says of itself */
@@ -59,6 +58,8 @@ export class Share {
       this.row(msg`Recording`, msg`Every tensor as numbers (safetensors), with path, axes, owner, type, phase and step.`,
         this.button(msg`This moment`, () => this.make("moment"), "make", msg`Save recording of this moment`), this.button(msg`Whole path`, () => this.make("path"), "make", msg`Save recording of the whole path`)),
       this.row(msg`Replay`, msg`A web page that plays this path without a server or network.`, this.button(msg`Save`, () => this.make("replay"), "make", msg`Save replay`)),
+      ...(document.documentElement.dataset.page === "class" ? [] : [this.row(msg`Class`, msg`Teach with this run: students follow it on screens of their own.`, this.button(msg`Start a class`, () => this.teach()))]),
+      (this.copies = this.row(msg`My copies`, msg`Runs that you went off with in a class, as long as this tab is open.`)),
     ];
   }
 
@@ -71,6 +72,7 @@ export class Share {
     if (this.dialog.open) return this.dialog.close();
     if (this.contents) this.about?.replaceChildren(...this.contents().map((line) => h("p", { class: "note" }, line)));
     if (!this.making) put(this.said, "");
+    if (this.copies) this.listCopies(this.copies);
     this.may();
     this.dialog.showModal();
   }
@@ -108,6 +110,20 @@ export class Share {
     } catch {
       this.tell(location.hash ? msg`The browser does not let this page copy. The link is in the address bar.` : msg`The link could not be made. Try again.`);
     }
+  }
+
+  /** The class page with a copy of this run. */
+  async teach() {
+    const { link } = await this.shared().catch(() => ({ link: "" }));
+    if (link) location.assign(`class${link}`);
+    else this.tell(msg`This run is too long for a link. Save its scenario file instead.`);
+  }
+
+  /** @param {HTMLElement} row */
+  listCopies(row) {
+    const all = copies();
+    set(row, "hidden", !all.length);
+    row.lastElementChild?.replaceChildren(...all.map((c) => h("a", { class: "btn sm", href: `./?session=${c.session}`, target: "_blank", rel: "noopener" }, c.at)));
   }
 
   async saveScenario() {
@@ -181,7 +197,7 @@ export class Share {
     try {
       if (this.world.role !== "writer") throw new Error(msg`This page reads along; only the page in control opens a file.`);
       const content = readScenario(file.name, new Uint8Array(await file.slice(0, LARGEST + 1).arrayBuffer()), file.size);
-      const reply = await this.opens(content);
+      const reply = await opens(run, content);
       if (!reply.ok) return run.refuse(reply.errors.map((e) => ({ ...e, message: msg`“${file.name}” was not opened: ${e.message.replace(/\.?$/, ".")} Nothing was changed.` })));
       run.look(taken(content.view));
       run.store.set({ notices: [...this.world.notices, { code: "opened", message: msg`“${file.name}” is open.`, offer: { kind: "undo" }, at: this.world.moved?.at ?? null }] });
@@ -190,22 +206,6 @@ export class Share {
       const { message } = /** @type {Error} */ (error);
       run.refuse([{ field: "file", given: file.name, allowed: msg`a scenario file`, message: /** @type {any} */ (error).name === "NotReadableError" || /** @type {any} */ (error).name === "NotFoundError" ? msg`“${file.name}” cannot be read (is it a folder?). Nothing was changed.` : message }]);
     }
-  }
-
-  /** @param {ReturnType<typeof readScenario>} content @returns {Promise<import("../run/socket.mjs").Reply>} */
-  async opens({ scenario, log, view }) {
-    const body = JSON.stringify({ scenario, log });
-    if (new TextEncoder().encode(body).length <= LARGEST_OPEN) return this.run.commands.open(scenario, log);
-    return this.run.during(async () => {
-      const query = new URLSearchParams({ client: this.run.client });
-      const sent = { method: "POST", body, headers: { "content-type": "application/json" } };
-      const response = await fetch(address(`api/sessions/${this.run.session}/open?${query}`), sent).catch(() => null);
-      if (!response) return { ok: false, errors: [{ message: msg`the server cannot be reached.` }] };
-      return response.ok ? { ok: true, errors: [] } : { ok: false, errors: (await response.json()).errors.map(problem) };
-    }).then((reply) => {
-      if (reply.ok) this.run.store.set({ refused: null });
-      return reply;
-    });
   }
 
   listenToDrops() {
