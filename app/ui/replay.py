@@ -81,7 +81,8 @@ class Pages:
                 markup(self._content),
                 f'<script type="application/json" id="{NAME}-data">{_embedded(data)}</script>',
                 f'<script type="application/octet-stream" id="{NAME}-plotly">{self._library() if charts else ""}</script>',
-                f'<script type="module">import "{NAME}/start.mjs";</script>',
+                # a file that is cut says so (FIRST), and nothing else begins in it
+                f'<script type="module">if (document.getElementById("{NAME}-end")) import("{NAME}/start.mjs");</script>',
                 f'<script type="application/octet-stream" id="{NAME}-run">',
             ]
         )

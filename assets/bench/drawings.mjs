@@ -2,6 +2,7 @@
 /** The pictures of the bench: the Jacobian of softmax, d loss / d score, what a moved score would do; and two lines of words. */
 
 import { cellMap, clip, css, fit, font, hatch, label, roundRect } from "../lib/canvas.mjs";
+import { isNamed } from "../lib/inspect/bench.mjs";
 import { figure } from "../lib/words.mjs";
 import { late, read } from "./read.mjs";
 
@@ -15,7 +16,7 @@ export function drawJacobian(canvas, b, J, row) {
   cellMap(canvas, {
     rows: J.length, columns: J.length, value: (i, j) => J[i][j], state: (i, j) => (b.hidden[i] || (b.hidden[j] && b.enters !== "multiply") ? "user" : "ok"),
     scale: { max, diverging: true }, left: 78, top: 30, gap: 2, maxCell: 44, values: true, format: short, selected: { row, column: row },
-    rowLabels: b.names, columnLabels: b.names, roles: ["k", "k"],
+    rowLabels: b.names, columnLabels: b.names.map((name, j) => (isNamed(b, j) ? name : String(j))), roles: ["k", "k"],
   });
   return max;
 }

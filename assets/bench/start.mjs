@@ -13,8 +13,8 @@ import { examples } from "./examples.mjs";
 import { came } from "./came.mjs";
 import { apart, Inspector, question } from "./inspector.mjs";
 import { derivatives, jacobian, late, read } from "./read.mjs";
-import { isBench, MOST, number, pack, pasted, refusal, resized, unpack } from "../lib/inspect/bench.mjs";
-import { put, Table } from "./table.mjs";
+import { isBench, isNamed, MOST, number, pack, pasted, refusal, resized, unpack } from "../lib/inspect/bench.mjs";
+import { fitting, put, Table, typed } from "./table.mjs";
 import { taking } from "./taking.mjs";
 import { workedNumbers } from "./worked.mjs";
 
@@ -156,12 +156,12 @@ function said() {
   const why = [msg`type any number into q, K or V`, msg`each key meets the query`, ...(late(b) ? [...shares, after] : [msg`masked rows get −∞`, ...shares]), msg`each value is multiplied by its weight`];
   if (page.step < LAST) return parts`Step ${page.step} of ${LAST}, ${h("b", null, steps(b)[page.step])}: ${why[page.step]}.`;
   const top = r.weights.indexOf(Math.max(...r.weights)), hidden = b.hidden.filter(Boolean).length;
-  const taken = [h("b", { class: "c-v" }, percent(r.weights[top])), top, h("b", { class: "c-k mono" }, b.names[top])];
-  if (!hidden) return parts`The query takes ${taken[0]} from row ${taken[1]} ${taken[2]}.`;
-  if (b.enters === "multiply") return parts`The query takes ${taken[0]} from row ${taken[1]} ${taken[2]}; masked rows took ${percent(1 - r.left)} of the sum, and nobody gets it.`;
-  if (late(b)) return parts`The query takes ${taken[0]} from row ${taken[1]} ${taken[2]}; masked rows took ${percent(1 - r.left)} of the sum, which is divided out.`;
-  if (hidden === 1) return parts`The query takes ${taken[0]} from row ${taken[1]} ${taken[2]}; row ${b.hidden.indexOf(true)} is masked and weighs exactly 0.`;
-  return parts`The query takes ${taken[0]} from row ${taken[1]} ${taken[2]}; ${hidden} rows are masked and weigh exactly 0.`;
+  const taken = [h("b", { class: "c-v" }, percent(r.weights[top])), h("span", null, String(top), isNamed(b, top) ? [" ", h("b", { class: "c-k mono" }, b.names[top])] : [])];
+  if (!hidden) return parts`The query takes ${taken[0]} from row ${taken[1]}.`;
+  if (b.enters === "multiply") return parts`The query takes ${taken[0]} from row ${taken[1]}; masked rows took ${percent(1 - r.left)} of the sum, and nobody gets it.`;
+  if (late(b)) return parts`The query takes ${taken[0]} from row ${taken[1]}; masked rows took ${percent(1 - r.left)} of the sum, which is divided out.`;
+  if (hidden === 1) return parts`The query takes ${taken[0]} from row ${taken[1]}; row ${b.hidden.indexOf(true)} is masked and weighs exactly 0.`;
+  return parts`The query takes ${taken[0]} from row ${taken[1]}; ${hidden} rows are masked and weigh exactly 0.`;
 }
 
 let words = "";
@@ -235,7 +235,10 @@ function gradients(b) {
     const value = number(e.target.value);
     if (value === null) refuse(refusal(msg`g, number ${i}`, e.target.value));
     else change(put(page.bench, `g ${i}`, value));
-  } }), (input, x) => { if (document.activeElement !== input) input.value = String(Number(x.toFixed(4))).replace("-", "−"); });
+  } }), (input, x) => {
+    if (document.activeElement !== input) input.value = fitting(x);
+    set(input, "title", typed(x));
+  });
 }
 
 const copy = () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.bench)).then(() => text(place("bench-copied"), msg`Copied`));

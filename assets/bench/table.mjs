@@ -15,6 +15,8 @@ import { late, values } from "./read.mjs";
 const LATER = "·";
 /** More numbers in a row than this stand closer, with fewer digits; a title has all of them, and so has a field that one types in. */
 const ROOMY = 5;
+/** Characters that a field shows whole: a number of a row, and a score, which stands alone. */
+const ROOM = { number: 6, score: 8 };
 /** The step that a column appears at. A mask that is multiplied comes after the shares. */
 const AT = { score: 1, exp: 3, weight: 4, parts: 5, read: 6 };
 const AFTER = { ...AT, exp: 2, weight: 3 };
@@ -70,9 +72,10 @@ export class Table {
   /** @param {HTMLInputElement} input @param {number | string} value */
   write(input, value) {
     if (document.activeElement === input && input.dataset.typing) return;
-    const shown = typeof value === "number" ? String(Number(value.toFixed(this.wide ? (Math.abs(value) < 10 ? 2 : 1) : 4))).replace("-", "−") : value;
+    const room = input.dataset.name?.startsWith("typed") ? ROOM.score : ROOM.number;
+    const shown = typeof value === "number" ? (this.wide ? typed(Number(value.toFixed(Math.abs(value) < 10 ? 2 : 1))) : fitting(value, room)) : value;
     if (input.value !== shown) input.value = shown;
-    set(input, "title", typeof value === "number" && this.wide ? String(value).replace("-", "−") : null);
+    set(input, "title", typeof value === "number" && typed(value) !== shown ? typed(value) : null);
     input.removeAttribute("aria-invalid");
   }
 
@@ -138,7 +141,7 @@ export class Table {
   /** A number that stands shortened is whole while one is in it. @param {HTMLInputElement} input @param {string} name */
   focused(input, name) {
     const held = given(this.b(), name);
-    if (this.wide && typeof held === "number") Object.assign(input, { value: String(held).replace("-", "−") }).dataset.typing = "1";
+    if (input.title && typeof held === "number") Object.assign(input, { value: typed(held) }).dataset.typing = "1";
     const j = /^(?:K|V|typed|name) (\d+)/.exec(name);
     if (j) this.acts.row(Number(j[1]));
   }
@@ -192,6 +195,15 @@ export class Table {
 function numbers(cell, said, wide) {
   text(cell, said);
   set(cell, "title", wide ? said : null);
+}
+
+/** A number as a person types it, with a sign of its own. Pure. @param {number} x */
+export const typed = (x) => String(x).replace("-", "−");
+
+/** A number in a field: up to four decimals, as many as are seen whole. Pure. @param {number} x @param {number} [room] in characters */
+export function fitting(x, room = ROOM.number) {
+  const all = [4, 3, 2, 1].map((n) => typed(Number(x.toFixed(n))));
+  return all.find((said) => said.length <= room) ?? all[3];
 }
 
 /** @param {string} letter */

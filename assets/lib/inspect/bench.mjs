@@ -36,6 +36,9 @@ export function resized(b, rows, keys, wide) {
   };
 }
 
+/** Whether a row has a name beyond its number. Pure. @param {Bench} b @param {number} j */
+export const isNamed = (b, j) => !["", msg`row ${j}`, `row ${j}`].includes(b.names[j].trim());
+
 /** Numbers out of a spreadsheet, a Python list, a NumPy print: lines of numbers. Where something else stands among them, or a line is longer
  * than another, there are none, and `why` is a sentence.
  * @param {string} text @returns {{rows: number[][], why: string}} */

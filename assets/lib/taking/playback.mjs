@@ -22,7 +22,6 @@ export class Playback extends Run {
 
   /** @override */
   async begin() {
-    if (!document.getElementById("lookback-end")) return; // the file is cut: the page says so by itself
     try {
       const frames = await unpackRun(bytesOf(document.getElementById("lookback-run")?.textContent ?? ""));
       this.socket = new Tape({ frames, onFrame: (frame) => this.frame(frame), onState: (state, reason) => this.state(state, reason) });
