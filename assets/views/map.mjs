@@ -7,6 +7,7 @@ import { drawGold, gold, goldCell } from "../lib/map/gold.mjs";
 import { drawMaskbar, maskbar, maskPanel } from "../lib/map/maskbar.mjs";
 import { arrived, edited, fillTable, mapTable, readout } from "../lib/map/maps.mjs";
 import { drawMinis, squareSizes } from "../lib/map/minis.mjs";
+import { isLarge, pair } from "../lib/map/modes.mjs";
 import { Overview } from "../lib/draw/overview.mjs";
 import { Pane } from "../lib/map/pane.mjs";
 import { treeShown } from "../lib/next/beams.mjs";
@@ -18,17 +19,15 @@ import { besideReads, inMapsPlace } from "../lib/states/tapes.mjs";
 import { relationName, requestName } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context @typedef {import("../lib/map/pane.mjs").Showing} Showing */
-/** plain: heads beside one map; large: an overview beside a lens; pair: two requests side by side. @typedef {"plain" | "large" | "pair"} Mode */
+/** @typedef {import("../lib/map/modes.mjs").Mode} Mode */
 /** What the view keeps beside the world; nothing of it is part of the run.
  * @typedef {object} Stage
  * @property {Pane} map @property {Pane} other @property {Overview} overview @property {import("../lib/draw/scalebar.mjs").Fitted} fitted
  * @property {any[]} seen what the last draw was made from @property {World["hover"]} hover what was pointed at then
- * @property {Mode} mode @property {boolean} heads the small multiples are shown where something else would be @property {any} table timer of the hidden table
+ * @property {Mode} mode @property {import("../lib/map/modes.mjs").Kept} kept @property {boolean} heads the small multiples are shown where something else would be @property {any} table timer of the hidden table
  * @property {{at: number, text: string}} word what happened to the lock at a moment @property {(part: string) => any} part of the page
  */
 
-/** Rows or keys from which on a map is large. */
-const LARGE = 48;
 /** @type {WeakMap<HTMLElement, Stage>} */
 const stages = new WeakMap();
 
@@ -57,7 +56,7 @@ export default {
     const overview = new Overview(map);
     const part = (/** @type {string} */ name) => /** @type {any} */ (element).querySelector(`[data-part="${name}"]`);
     /** @type {Stage} */
-    const stage = { map, other, overview, fitted: { weights: 1, scores: 0 }, mode: "plain", seen: [], hover: null, heads: false, table: 0, word: { at: -1, text: "" }, part };
+    const stage = { map, other, overview, fitted: { weights: 1, scores: 0 }, mode: "plain", kept: { of: "", large: false }, seen: [], hover: null, heads: false, table: 0, word: { at: -1, text: "" }, part };
     stages.set(element, stage);
     build(element, stage);
     map.panned = (window) => {
@@ -136,33 +135,10 @@ function build(element, { map, other, overview }) {
   for (const pane of [map, other]) pane.caption.append(h("b"), h("span"));
 }
 
-/** Whether the maps of this run are too large to be read whole, or may become so while it decodes: then they are shown so from its first step.
- * @param {World} world @returns {boolean} */
-const isLarge = (world) => {
-  const at = read.relation(world);
-  return !!at && Math.max(most(world, at.info.query), most(world, at.info.key)) > LARGE;
-};
-
-/** How many rows of an owner there may come to be. @param {World} world @param {"s" | "t"} owner */
-function most(world, owner) {
-  const rows = read.rows(world, owner).length;
-  if (owner !== "t" || read.phase(world) !== "decode") return rows;
-  const prompt = Math.max(0, ...world.opened.scenario.requests.map((/** @type {any} */ r) => r.target.length));
-  return Math.max(rows, 1 + prompt + world.opened.scenario.policy.limit);
-}
-
-/** Two requests that stand side by side in prefill: the one that is looked at and its neighbour. @param {World} world @returns {[number, number] | null} */
-export function pair(world) {
-  const count = read.requestCount(world);
-  if (read.phase(world) !== "prefill" || count < 2 || isLarge(world)) return null;
-  const first = Math.min(read.request(world) & ~1, count - 2);
-  return [first, first + 1];
-}
-
 /** @param {World} world @param {Stage} stage @returns {Mode} */
 function modeOf(world, stage) {
   if (stage.heads) return "plain";
-  return pair(world) ? "pair" : isLarge(world) ? "large" : "plain";
+  return pair(world) ? "pair" : isLarge(world, stage.kept) ? "large" : "plain";
 }
 
 /** The numbers that a map shows. @param {World} world @param {number} [first] of its selectors */
@@ -264,7 +240,7 @@ function toStates(button, context) {
 /** What stands beside the map: the small multiples, or an overview. @param {Stage} stage @param {World} world @param {Context} context @param {Mode} mode @param {() => void} redraw
  * @returns {() => void} paints the small multiples */
 function drawSide(stage, world, context, mode, redraw) {
-  const special = !!pair(world) || isLarge(world);
+  const special = !!pair(world) || isLarge(world, stage.kept);
   const side = stage.part("side");
   const edits = world.look.editing && world.role === "writer";
   hide(side, !special || edits);

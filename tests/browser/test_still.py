@@ -131,6 +131,36 @@ def test_the_first_operation_of_a_prefill(sized: Window, architecture: str) -> N
     _still(sized, 3, "step")
 
 
+def test_editing_the_mask_leaves_the_map_where_it_is(sized: Window) -> None:
+    sized.open()
+    sized.step()
+    parts = ".mapbody, .map-pan, .mini-col > *, .minis > *, .readout, .map-head .seg, .map-head .btn"
+    boxes = f"() => [...document.querySelectorAll('{parts}')].map((e) => JSON.stringify(e.getBoundingClientRect()))"
+    before = sized.page.evaluate(boxes)
+    sized.page.keyboard.press("m")
+    sized.until("document.querySelector('.mask-controls').checkVisibility()")
+    sized.settled()
+    assert sized.page.evaluate(boxes) == before
+    over = """() => {
+      const box = (e) => e.getBoundingClientRect();
+      const beside = (a, b) => a.right <= b.left || b.right <= a.left;
+      const apart = (a, b) => beside(a, b) || a.bottom <= b.top + 3 || b.bottom <= a.top + 3;
+      const all = [...document.querySelectorAll('.mask-controls > *, .map-head > :not(h2, .sp), .mini-col .tabs')];
+      const seen = all.filter((e) => e.checkVisibility());
+      return seen.flatMap((a, i) => seen.slice(i + 1).filter((b) => !apart(box(a), box(b))).map((b) => a.className + b.className));
+    }"""
+    assert sized.page.evaluate(over) == []
+
+
+def test_training_on_a_phone(blank: Window) -> None:
+    blank.page.set_viewport_size({"width": 390, "height": 844})
+    blank.open(_address("conformer", phase="train"))
+    blank.page.locator("#step-phone").click()
+    blank.until("lookback.store.world.moved.updates === 1")  # now there is a batch, and a map
+    _watch(blank)
+    _still(blank, 12, "step")  # shorter and longer batches
+
+
 def test_training_by_updates_and_by_stages(sized: Window) -> None:
     sized.open(_address("encoder_decoder", phase="train"))
     _watch(sized)

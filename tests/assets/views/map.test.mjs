@@ -5,9 +5,10 @@ import { anchored, scales, viewport } from "../../../assets/lib/draw/camera.mjs"
 import { block, change, maskName, maskSummary, painted, reset, toggled } from "../../../assets/lib/map/masks.mjs";
 import { cellFigure, cellState, edited, mapTable, numbered, readout, reserve } from "../../../assets/lib/map/maps.mjs";
 import { LARGEST } from "../../../assets/lib/map/visibility.mjs";
+import { isLarge, pair } from "../../../assets/lib/map/modes.mjs";
 import * as read from "../../../assets/lib/reads.mjs";
-import map, { pair } from "../../../assets/views/map.mjs";
-import { full, request, row, training, world } from "./world.mjs";
+import map from "../../../assets/views/map.mjs";
+import { full, request, row, trainRow, training, world } from "./world.mjs";
 
 const weights = [[0.9, 0.1, 0], [0.2, 0.3, 0.5], [0.1, 0.7, 0.2]];
 const weight = (r, k) => weights[r]?.[k] ?? NaN;
@@ -226,4 +227,11 @@ test("the table has every cell with its numbers and what the mask says", () => {
   assert.deepEqual(rows.length, 9);
   assert.deepEqual(rows[0], [0, "<bos>", 0, "the", 0.9, 9, "open"]);
   assert.deepEqual([rows[1][6], rows[6][6]], ["masked by program", "masked by you"]);
+});
+
+test("what was large in a training stays so with a shorter batch, and not in another phase", () => {
+  const long = training({ rows: [Array.from({ length: 60 }, () => trainRow("le", "chat"))] }, { relation: "target_self", layer: 0 });
+  const short = training({}, { relation: "target_self", layer: 0 });
+  const kept = { of: "", large: false };
+  assert.deepEqual([short, long, short, world({ moved: { ...world().moved, phase: "prefill" } }), short].map((w) => isLarge(w, kept)), [false, true, true, false, false]);
 });
