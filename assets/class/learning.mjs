@@ -183,7 +183,7 @@ export class Learning {
 
   draw() {
     const { mode } = this;
-    pin(this.store, mode === "follow", mode === "own" ? teachersPin(this.told?.teacher.where) : []);
+    pin(this.store, mode, mode === "own" ? teachersPin(this.told?.teacher.where) : []);
     this.drawPoll();
     const own = mode === "own";
     hide(this.rights, mode === "ended");
@@ -211,7 +211,7 @@ export class Learning {
     const code = h("small", { class: "mono hide-phone" }, this.kept.code);
     if (this.mode === "own") return [sentence(...this.ownWords(), cut && h("span", { class: "dim" }, ` ${cut}`)), gap(), h("small", { class: "dim hide-phone" }, msg`Your edits stay in a copy`), button(msg`Back to the teacher`, () => this.back(), "solid")];
     const say = cut ? [h("b", null, cut)] : this.note ? [h("b", null, this.note)] : [h("b", null, msg`Following the teacher.`), " ", h("span", { class: "dim" }, this.rule())];
-    return [dot, sentence(...say), gap(), code, this.room.state === "closed" ? button(msg`Come back here`, () => this.room.connect(), "solid") : button(msg`Explore on my own`, () => this.own(), "solid")];
+    return [dot, sentence(...say), gap(), code, this.room.state === "closed" ? button(msg`Come back here`, () => this.room.connect(), "solid") : button(msg`Explore on my own`, () => this.own(), "solid", !!cut)];
   }
 
   rule() {

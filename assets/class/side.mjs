@@ -43,7 +43,7 @@ export class PeopleBox {
     hide(this.following, !following.length && !lost.length);
     list(this.own.lastElementChild, own, name, person, (e, p) => fill(e, p, doing(p), since));
     text(this.following.querySelector(".note"), following.length ? together(following) : "");
-    list(this.following.children[1], following, name, () => h("bdi"), (e, p) => text(e, p.name));
+    list(this.following.children[1], following, name, () => h("span", null, h("bdi")), (e, p) => text(/** @type {any} */ (e.firstElementChild), p.name));
     hide(this.following.children[1], !following.length);
     list(this.following.lastElementChild, lost, name, person, (e, p) => fill(e, p, msg`connection lost`, since));
   }

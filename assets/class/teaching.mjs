@@ -130,7 +130,7 @@ export class Teaching {
   }
 
   pins() {
-    pin(this.store, false, pinsOf(this.told?.people ?? [], whereOf(this.store.world)));
+    pin(this.store, "teacher", pinsOf(this.told?.people ?? [], whereOf(this.store.world)));
   }
 
   /** @param {{option: number | null, measured: string}} answer */
@@ -162,7 +162,7 @@ export class Teaching {
   barParts() {
     const { run } = this.page;
     if (run.session && this.session && run.session !== this.session)
-      return [sentence(msg`The class follows another run than this page has now.`), gap(), button(msg`End class`, () => this.end()), button(msg`Take the class to this run`, () => this.take(), "solid")];
+      return [sentence(msg`The class follows another run than this page has now.`), gap(), button(msg`Leave the class`, () => this.leave()), button(msg`Take the class to this run`, () => this.take(), "solid")];
     if (!this.code) return [sentence(this.trouble || msg`The class opens`), gap(), this.trouble && button(msg`Try again`, () => this.take(), "solid")];
     if (this.asks) return this.question();
     const { following = 0, own = 0, lost = 0 } = this.told ?? {};
@@ -170,7 +170,7 @@ export class Teaching {
     return [
       h("span", { class: "pbar-join" }, h("small", null, parts`Join at ${h("b", null, this.joinAt)}`)), h("span", { class: "code", "aria-label": msg`Code: ${this.code}` }, this.code), this.copying(), h("span", { class: "vr", "aria-hidden": "true" }),
       this.room.state === "open" ? [count(following, msg`following`), count(own, msg`on their own`), count(lost, msg`lost`)] : sentence(this.room.state === "closed" ? this.trouble || msg`The server closed the class.` : msg`Not connected to the class, trying again`),
-      gap(), this.room.state === "closed" ? button(msg`Teach here`, () => this.room.connect(), "") : button(msg`Call all back`, () => this.call()), button(msg`Poll`, () => this.ask.open()), button(msg`End class`, () => this.asking("end"), "solid"),
+      gap(), this.room.state === "closed" ? button(msg`Teach here`, () => this.room.connect(), "") : button(msg`Call all back`, () => this.call(), "", !this.room.seated), button(msg`Poll`, () => this.ask.open(), "", !this.room.seated), button(msg`End class`, () => this.asking("end"), "solid"),
     ];
   }
 
@@ -202,6 +202,12 @@ export class Teaching {
   end() {
     this.asks = "";
     if (!this.room.send({ kind: "end" })) this.ended("");
+  }
+
+  /** This tab forgets the class, which goes on elsewhere. */
+  leave() {
+    keep(null);
+    location.assign("class");
   }
 
   /** @param {string} why */

@@ -34,9 +34,10 @@ export class Telling {
 }
 
 /** Put marks on the timeline, where they are others than before.
- * @param {import("../lib/run/store.mjs").Store} store @param {boolean} follows @param {import("../lib/types").Pin[]} pins */
-export function pin(store, follows, pins) {
-  const next = { follows, pins };
+ * @param {import("../lib/run/store.mjs").Store} store @param {"teacher" | "follow" | "own" | "ended"} mode @param {import("../lib/types").Pin[]} pins */
+export function pin(store, mode, pins) {
+  const follows = mode === "follow";
+  const next = { follows, over: mode === "ended", pins };
   const held = follows ? msg`The teacher steps and sets. Explore on your own to do so yourself.` : "";
   if (JSON.stringify(next) !== JSON.stringify(store.world.people)) store.set({ people: next, held });
 }

@@ -136,8 +136,8 @@ export interface World {
   look: Look;
   /** Passing, never mirrored: a lock stays, a hover goes. */
   hover: Hover | null;
-  /** Of a page with a class around it. `follows`: the run is the teacher's, who alone steps it. */
-  people: { follows: boolean; pins: Pin[] } | null;
+  /** Of a page with a class around it. `follows`: the run is the teacher's, who alone steps it; `over`: it was. */
+  people: { follows: boolean; over: boolean; pins: Pin[] } | null;
   /** Values for a view's own selectors, in the order of `wants`; a glob may give several. */
   values(view: string, selector: number): Known[];
 }

@@ -116,7 +116,7 @@ function drawTrack(track, placed, room, kept, world, context) {
   const pins = pinned(world, placed.blocks);
   list(ground, near, (b) => b.key, block, (li, b) => {
     fill(li, b, world, context, b === holds ? back : null);
-    drawPins(li, pins.get(b.key));
+    drawPins(li, b, pins.get(b.key));
   });
 }
 

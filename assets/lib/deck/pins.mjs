@@ -25,12 +25,17 @@ export function pinned(world, blocks) {
   }));
 }
 
-/** It lies over its block and moves nothing. @param {HTMLElement} li a block @param {Pin | undefined} pin */
-export function drawPins(li, pin) {
+/** Whether a mark beside the word of its block would cover it: then it hangs under the block. Widths of letters are those of the styles.
+ * @param {Block} b @param {Pin} pin */
+export const covers = (b, pin) => 6.5 * pin.text.length + 12 > (b.width - 7.6 * Math.max(b.token.length, b.title.length)) / 2;
+
+/** It lies over its block and moves nothing. @param {HTMLElement} li @param {Block} b @param {Pin | undefined} pin */
+export function drawPins(li, b, pin) {
   const old = /** @type {any} */ (li.querySelector(":scope > .pin"));
   if (!pin) return old?.remove();
   const mark = old ?? li.appendChild(h("span", { class: "pin" }));
   text(mark, pin.text);
   set(mark, "title", pin.title);
   set(mark, "data-strong", pin.strong ? "" : null);
+  set(mark, "data-low", covers(b, pin) ? "" : null);
 }

@@ -15,4 +15,4 @@ export function reasons(world) {
 }
 
 /** Why who reads along cannot step. @param {import("../types").World} world */
-const reading = ({ people }) => (!people ? msg`Read only: another page is in control` : people.follows ? msg`The teacher steps and sets. Explore on your own to do so yourself.` : msg`The class is over. Keep this run to go on by yourself.`);
+const reading = ({ people }) => (people?.follows ? msg`The teacher steps and sets. Explore on your own to do so yourself.` : people?.over ? msg`The class is over. Keep this run to go on by yourself.` : msg`Read only: another page is in control`);

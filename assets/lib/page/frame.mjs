@@ -209,7 +209,7 @@ export class Frame {
     const ms = world.moved?.forward_ms ?? 0;
     const device = world.opened?.device.replace(/^cpu$/, "CPU") ?? "";
     switch (state) {
-      case "reader": return world.recording ? msg`A recording, ${device}` : world.people ? (world.people.follows ? msg`Following the teacher` : msg`Read only: the class is over`) : this.actions.run.role === "reader" ? msg`Read only, as the address says` : msg`Read only: another page is in control`;
+      case "reader": return world.recording ? msg`A recording, ${device}` : world.people?.follows ? msg`Following the teacher` : world.people?.over ? msg`Read only: the class is over` : this.actions.run.role === "reader" ? msg`Read only, as the address says` : msg`Read only: another page is in control`;
       case "open":
         if (isBroken(world)) return world.moved.phase === "train" ? msg`Diverged, ${place(world)}` : msg`Not finite, ${place(world)}`;
         if (!device) return msg`Connected`;
