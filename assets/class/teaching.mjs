@@ -170,7 +170,7 @@ export class Teaching {
     return [
       h("span", { class: "pbar-join" }, h("small", null, parts`Join at ${h("b", null, this.joinAt)}`)), h("span", { class: "code", "aria-label": msg`Code: ${this.code}` }, this.code), this.copying(), h("span", { class: "vr", "aria-hidden": "true" }),
       this.room.state === "open" ? [count(following, msg`following`), count(own, msg`on their own`), count(lost, msg`lost`)] : sentence(this.room.state === "closed" ? this.trouble || msg`The server closed the class.` : msg`Not connected to the class, trying again`),
-      gap(), this.room.state === "closed" ? button(msg`Teach here`, () => this.room.connect(), "") : button(msg`Call all back`, () => this.call(), "", !this.room.seated), button(msg`Poll`, () => this.ask.open(), "", !this.room.seated), button(msg`End class`, () => this.asking("end"), "solid"),
+      gap(), this.large(), this.room.state === "closed" ? button(msg`Teach here`, () => this.room.connect(), "") : button(msg`Call all back`, () => this.call(), "", !this.room.seated), button(msg`Poll`, () => this.ask.open(), "", !this.room.seated), button(msg`End class`, () => this.asking("end"), "solid"),
     ];
   }
 
@@ -180,6 +180,25 @@ export class Teaching {
       await navigator.clipboard.writeText(there).then(() => this.page.say(msg`The link is copied.`), () => this.page.say(there));
     };
     return button(msg`Copy link`, copy, "quiet");
+  }
+
+  /** The stage alone, for a projector (css/projector.css). */
+  large() {
+    const { dataset } = document.documentElement;
+    const turn = () => {
+      const address = new URL(location.href);
+      if (dataset.mode) delete dataset.mode;
+      else dataset.mode = "class";
+      if (dataset.mode) address.searchParams.set("mode", "class");
+      else address.searchParams.delete("mode");
+      history.replaceState(history.state, "", address);
+      this.page.registry.repaint();
+      this.draw();
+    };
+    const made = button(msg`Large`, turn, "quiet hide-phone");
+    set(made, "aria-pressed", String(!!dataset.mode));
+    set(made, "title", msg`The stage alone, larger: for a projector`);
+    return made;
   }
 
   question() {
