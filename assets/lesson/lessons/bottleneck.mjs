@@ -62,8 +62,8 @@ const whole = (see) => ended(see) && written(see).join() === gold(see).join();
 const chosen = (see) => see.rows("t").filter((row) => row.origin === "chosen").length;
 /** @param {number[]} shares */
 const worst = (shares) => String(shares.indexOf(Math.min(...shares)));
-/** A clause of the source, in words. @param {string} key */
-const clause = (key) => clauses(LONG)[Number(key)].join(" ");
+/** A clause of the source, by its first words. @param {string} key */
+const clause = (key) => `${clauses(LONG)[Number(key)].slice(0, 3).join(" ")} …`;
 
 /** What crosses from encoder to decoder, bytes. @param {See} see @returns {number} */
 const crosses = (see) => (see.world.moved?.kept ?? []).filter((/** @type {any} */ t) => t.path.startsWith("encoder.")).reduce((/** @type {number} */ sum, /** @type {any} */ t) => sum + t.bytes, 0);
@@ -99,7 +99,7 @@ export const bottleneck = {
         reveal: "you",
         verdict(see, said) {
           const shares = inPlace(gold(see), written(see));
-          return ruled(said === worst(shares), clause(said), parts`The bars say how many of the right words stand in their places; ${words(clause(worst(shares)).split(" "), "k")} has ${mono(percent(Math.min(...shares)))}${measured}. Written: ${words(written(see), "d")}`);
+          return ruled(said === worst(shares), clause(said), parts`The bars say how many of the right words stand in their places; ${words([clause(worst(shares))], "k")} has ${mono(percent(Math.min(...shares)))}${measured}. Written: ${words(written(see), "d")}`);
         },
       },
       checks: [{ says: () => parts`the translation has ended`, done: (see) => runs(see, FIXED, LONG) && ended(see), now: (see) => counted(written(see).length, "{0} word", "{0} words"), mark: "m" }],
@@ -154,7 +154,7 @@ export const bottleneck = {
         parts`It should say: ${i(gold(see).join(" "))}`,
       ],
       at: { says: () => msg`fixed context, decode ${WRONG}`, here: (see) => stands(see, FIXED, WRONG) && !chosen(see), start: start(scenario(FIXED, LONG), WRONG) },
-      ring: () => "#slot-next",
+      ring: (see) => (ended(see) ? "" : "#slot-next"),
       checks: [
         { says: () => parts`it has ended, all words in place`, done: (see) => runs(see, FIXED, LONG) && whole(see), now: rightNow, mark: "m" },
         { says: () => parts`at most ${CHOICES} words are yours`, done: (see) => runs(see, FIXED, LONG) && chosen(see) > 0 && chosen(see) <= CHOICES, now: (see) => String(chosen(see)), mark: "e" },

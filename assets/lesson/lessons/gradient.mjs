@@ -109,7 +109,7 @@ export const gradient = {
         parts`${b(msg`Challenge.`)} In ${b(msg`Back through time`)} click the column of another row: its loss is followed then. Find row ${FAR} or a later one, of which a hundredth still reaches state 0.`,
       ],
       at: { says: () => msg`tanh, update 1`, here: (see) => first(see, "tanh"), start: begins("tanh", 1) },
-      ring: () => "#slot-map",
+      ring: (see) => (atStart(see, "tanh") >= HUNDREDTH ? "" : "#slot-map"),
       checks: [
         { says: () => parts`row ${FAR} or later is followed`, done: (see) => first(see, "tanh") && (way(see, "tanh")?.row ?? -1) >= FAR && way(see, "tanh")?.row !== LAST, now: (see) => (way(see, "tanh") ? msg`row ${way(see, "tanh")?.row ?? ""}` : msg`not measured`), mark: "e" },
         { says: () => parts`a hundredth reaches state 0`, done: (see) => first(see, "tanh") && way(see, "tanh")?.row !== LAST && atStart(see, "tanh") >= HUNDREDTH, now: (see) => startNow(see, "tanh"), mark: "m" },

@@ -47,6 +47,8 @@ const lossNow = (see) => (Number.isFinite(see.loss) ? msg`${figure(see.loss)} na
 const losses = (see) => (ours(see) ? see.world.curve.loss : []);
 /** What is left of the first loss at the second reading of the same batch, NaN before. @param {See} see */
 const left = (see) => (losses(see).length > 1 ? losses(see)[1] / losses(see)[0] : NaN);
+/** Below a hundredth of the first. @param {See} see */
+const fits = (see) => losses(see).length > 1 && /** @type {number} */ (losses(see).at(-1)) < losses(see)[0] / 100;
 const FALLS = ["higher", "same", "half", "less"];
 /** @param {number} share */
 const fall = (share) => (share > 1 ? "higher" : share > 0.9 ? "same" : share > 0.5 ? "half" : "less");
@@ -129,7 +131,7 @@ export const loss = {
         parts`${b(msg`Challenge.`)} Answer, then set the step size to ${b(msg`update`)} and press ${b(msg`Step`)} until the loss is below a hundredth of the first.`,
       ],
       at: { says: () => msg`after the stage Backward`, here: (see) => standsAfter(see, "backward"), start: begins(4) },
-      ring: () => "#step, #step-phone",
+      ring: (see) => (fits(see) ? "" : "#step, #step-phone"),
       predict: {
         asks: () => parts`after one update, what is the loss of the same batch?`,
         options: () => labelled(FALLS, [msg`higher`, msg`nearly the same`, msg`more than half`, msg`less than half`]),
@@ -140,7 +142,7 @@ export const loss = {
       },
       checks: [
         { says: () => parts`the same batch was read again`, done: (see) => losses(see).length > 1, now: (see) => counted(see.updates, "{0} update", "{0} updates"), mark: "m" },
-        { says: () => parts`below a hundredth of the first loss`, done: (see) => losses(see).length > 1 && /** @type {number} */ (losses(see).at(-1)) < losses(see)[0] / 100, now: (see) => (losses(see).length ? `${figure(/** @type {number} */ (losses(see).at(-1)), 4)} / ${figure(losses(see)[0], 2)}` : msg`not computed`), mark: "m" },
+        { says: () => parts`below a hundredth of the first loss`, done: fits, now: (see) => (losses(see).length ? `${figure(/** @type {number} */ (losses(see).at(-1)), 4)} / ${figure(losses(see)[0], 2)}` : msg`not computed`), mark: "m" },
       ],
       verdict: () => parts`These rows fit now. It says nothing of other sentences: the loss of a batch tells how well its own rows are predicted.`,
       hint: () => parts`The step size stands beside ${b(msg`Play`)}: update, stage, op. With ${b(msg`update`)} each ${b(msg`Step`)} reads the batch once and changes the weights once.`,
