@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import math
 import re
 import secrets
 import time
@@ -95,7 +96,7 @@ class Classes:
         now, place = self._clock(), network(address)
         tried = {c: at for c, at in self._tries.get(place, {}).items() if now - at < MINUTE}
         if code not in tried and len(tried) >= MOST_CODES:
-            wait = int(MINUTE - (now - min(tried.values()))) + 1
+            wait = math.ceil(MINUTE - (now - min(tried.values())))
             message = f"Too many different codes were tried from here; try again in {wait} seconds."
             raise Refused.one("code", code[:32], f"at most {MOST_CODES} different codes a minute", message)
         self._tries[place] = {code: now, **tried}

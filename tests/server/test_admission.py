@@ -40,15 +40,16 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 )
 async def test_a_foreign_origin_or_host_is_closed_with_the_reason(port: int, headers: dict[str, str]) -> None:
     code, reason = await raw_closing(port, headers)
+    assert (code, reason) == await raw_closing(port, headers, "/ws/class")
     name = "Host" if "Host" in headers else "Origin"
     assert code == 1008 and reason.startswith(f"{name} was given") and "localhost" in reason
 
 
-async def raw_closing(port: int, headers: dict[str, str]) -> tuple[int, str]:
+async def raw_closing(port: int, headers: dict[str, str], path: str = "/ws") -> tuple[int, str]:
     """A handshake with exactly these headers; websocket clients insist on a Host of their own."""
     lines = {"Host": f"localhost:{port}", **headers}
     text = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-    request = f"GET /ws HTTP/1.1\r\n{text}Upgrade: websocket\r\nConnection: Upgrade\r\n"
+    request = f"GET {path} HTTP/1.1\r\n{text}Upgrade: websocket\r\nConnection: Upgrade\r\n"
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(f"{request}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode())
     assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101")
@@ -67,8 +68,8 @@ async def test_known_origins_come_in(port: int, origin: str | None) -> None:
         assert (await one.until(Welcome)).role == "writer"
 
 
-@pytest.mark.parametrize("path", ["/", "/other", "/_dash-ws-callback", "/ws/more"])
-async def test_there_is_only_one_socket(port: int, path: str) -> None:
+@pytest.mark.parametrize("path", ["/", "/other", "/_dash-ws-callback", "/ws/more", "/ws/class/more", "/ws/class/"])
+async def test_there_are_no_other_sockets(port: int, path: str) -> None:
     code, reason = await closing(port, path=path)
     assert (code, "/ws" in reason) == (1008, True)
 

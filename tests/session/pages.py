@@ -71,12 +71,19 @@ class Page:
     """frames: all that it heard, in order. acks: whether it draws values (gives credit) as they come."""
 
     def __init__(
-        self, session: Session, client: str = "page", role: Role = "writer", after: int = 0, epoch: int = 0, acks: bool = True
+        self,
+        session: Session,
+        client: str = "page",
+        role: Role = "writer",
+        after: int = 0,
+        epoch: int = 0,
+        acks: bool = True,
+        key: str = "",
     ) -> None:
         self.session = session
         self.acks = acks
         self.frames: list[wire.Frame] = []
-        self.connection: Connection = session.join(client, role, after, epoch)
+        self.connection: Connection = session.join(client, role, after, epoch, key)
         self._seq = 0
 
     def say(self, command: Command, seq: int | None = None) -> int:

@@ -162,6 +162,50 @@ async def test_all_pages_of_a_session_together_watch_a_bounded_number_of_selecto
         assert [r.ok for r in replies] == [True] * (len(pages) - 1) + [False]
 
 
+# --- a class
+
+
+async def test_a_run_that_is_held_is_written_with_its_key_alone() -> None:
+    async with session() as (made, page):
+        made.hold("key", trust=False)
+        assert await page.until(Welcome) == Welcome("reader", True, True)
+        assert "the teacher's" in (await page.ask(Step())).errors[0].message
+        teacher = Page(made, "teacher", key="key")
+        await teacher.until(Viewed)
+        for newer in (Page(made, "newer"), Page(made, "wrong", key="wrong")):
+            await newer.until(Viewed)
+            assert newer.connection.role == "reader"
+        assert (await teacher.ask(Step())).ok
+        teacher.leave()
+        assert not any(c.role == "writer" for c in made._audience.connections)
+        made.release()
+        assert newer.connection.role == "writer"
+
+
+async def test_who_wrote_when_the_class_began_goes_on_until_he_is_cut() -> None:
+    async with session() as (made, page):
+        Page(made, "reader", "reader")
+        made.hold("key", trust=True)
+        assert (await page.ask(Step())).ok
+        again = Page(made)  # the same page, without the key
+        await again.until(Viewed)
+        assert not (await again.ask(Step(), 10)).ok
+        keyed = Page(made, key="key")
+        await keyed.until(Viewed)
+        assert (await keyed.ask(Step(), 11)).ok
+
+
+async def test_followers_cannot_keep_their_teacher_from_looking() -> None:
+    async with session() as (made, page):
+        made.hold("key", trust=True)
+        readers = [Page(made, f"reader{i}", "reader") for i in range(MOST_WATCHED // 64 + 1)]
+        pages = [*readers, page]
+        replies = [
+            await one.ask(Watch(selectors=tuple(Selector(path=f"{i}.{j}") for j in range(64)))) for i, one in enumerate(pages)
+        ]
+        assert [r.ok for r in replies] == [True] * (len(readers) - 1) + [False, True]
+
+
 # --- resuming
 
 

@@ -153,3 +153,19 @@ async def test_what_nobody_looks_at_leaves_memory_and_later_the_journal(tmp_path
         with pytest.raises(Missing):
             await some.find(left.id)
         await some.close()
+
+
+async def test_a_run_that_a_class_follows_stays_in_memory_though_nobody_looks() -> None:
+    async with services() as given:
+        small = lobby(given, limit=1, idle=-1)
+        page = await begun(await small.find(None))
+        page.session.hold("key", trust=True)
+        page.leave()
+        await small.tidy()
+        with pytest.raises(Full):
+            await small.find(None)
+        assert await small.find(page.session.id) is page.session
+        page.session.release()
+        await small.find(None)
+        assert len(small) == 1
+        await small.close()
