@@ -20,6 +20,7 @@ _ABOUT = re.compile(rb'"kind":"(\w+)".*?"seq":"(\d+)","event":"(.{0,60})', re.DO
 
 class Client:
     def __init__(self, socket: ClientConnection) -> None:
+        self.session = ""  # once a frame was read
         self._socket = socket
         self._number = 0
 
@@ -32,6 +33,7 @@ class Client:
             frame = await self._socket.recv()
             assert isinstance(frame, bytes)
             kind, seq, event = _about(frame)
+            self.session = self.session or _session(frame)
             frames.append((kind, frame))
             if kind == "values":
                 await self._socket.send(json.dumps({"ack": seq}))
@@ -47,6 +49,18 @@ class Client:
     async def watch(self, selectors: Sequence[Selector]) -> list[tuple[str, bytes]]:
         return await self.send(kind="watch", selectors=[s.model_dump(mode="json") for s in selectors])
 
+    async def follow(self) -> int:
+        """Until values of the next step are here; bytes of all that came."""
+        count = 0
+        while True:
+            frame = await self._socket.recv()
+            assert isinstance(frame, bytes)
+            count += len(frame)
+            kind, seq, _ = _about(frame)
+            if kind == "values":
+                await self._socket.send(json.dumps({"ack": seq}))
+                return count
+
     async def step(self) -> float:
         """Milliseconds until everything about one step was here."""
         began = time.perf_counter()
@@ -60,7 +74,13 @@ def _about(frame: bytes) -> tuple[str, int, str]:
     return found[1].decode(), int(found[2]), found[3].decode("utf-8", "replace")
 
 
+def _session(frame: bytes) -> str:
+    found = re.search(rb'"session":"([^"]+)"', frame)
+    assert found is not None
+    return found[1].decode()
+
+
 @asynccontextmanager
-async def client() -> AsyncIterator[Client]:
-    async with connect(f"ws://127.0.0.1:{servers.LOOKBACK}/ws", compression=None, max_size=None) as socket:
+async def client(query: str = "") -> AsyncIterator[Client]:
+    async with connect(f"ws://127.0.0.1:{servers.LOOKBACK}/ws?{query}", compression=None, max_size=None) as socket:
         yield Client(socket)

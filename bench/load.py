@@ -40,7 +40,7 @@ def measure(clients: int = CLIENTS, seconds: int = SECONDS) -> list[Line]:
 
 async def _drive(pid: int, steps: list[Step], seconds: int) -> tuple[list[float], float]:
     """Each client steps at its own moment of every second, or once the step before is done. Times, and server CPU a step; ms."""
-    begin, cpu = time.perf_counter(), _cpu_seconds(pid)
+    begin, cpu = time.perf_counter(), cpu_seconds(pid)
 
     async def one(number: int, step: Step) -> list[float]:
         times = []
@@ -52,10 +52,10 @@ async def _drive(pid: int, steps: list[Step], seconds: int) -> tuple[list[float]
         return times
 
     times = [t for own in await asyncio.gather(*(one(i, s) for i, s in enumerate(steps))) for t in own]
-    return times, (_cpu_seconds(pid) - cpu) / len(times) * 1e3
+    return times, (cpu_seconds(pid) - cpu) / len(times) * 1e3
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
     with open(f"/proc/{pid}/stat") as file:
         fields = file.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -322,6 +322,16 @@ async def test_a_flood_is_read_slowly_and_hurts_nobody(port: int) -> None:
         assert people[1]["where"]["step"] < 199
 
 
+def test_who_does_not_read_is_sent_away_and_keeps_nothing_waiting() -> None:
+    place = class_socket.Place()
+    for n in range(class_socket.MOST_UNSENT):
+        place.say({"kind": "pong", "n": n})
+    assert (place.closing, len(place.waiting)) == (None, 64)
+    place.say({"kind": "pong", "n": 64})
+    place.close(4409, "replaced")
+    assert place.closing and place.closing[0] == 1013 and not place.waiting
+
+
 async def test_a_class_is_told_at_most_five_times_a_second(port: int) -> None:
     async with school(port) as (one, ann, _ben, _stage):
         before = len(ann.heard)
