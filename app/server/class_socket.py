@@ -139,7 +139,7 @@ class Sockets:
         match said:
             case words.Sign(n=n):
                 place.say({"kind": "pong", "n": n})
-            case words.OpenClass() | words.JoinClass() if place.room:
+            case words.OpenClass() | words.JoinClass() if place.room and not _teaches(place, said):
                 raise _not_now(said.kind, "what this socket is already")
             case words.OpenClass():
                 await self._open(place, said)
@@ -183,6 +183,11 @@ class Pace:
         self._left = min(BURST, self._left + (now - self._at) * RATE) - 1
         self._at = now
         await asyncio.sleep(max(0.0, -self._left / RATE))
+
+
+def _teaches(place: Place, said: words.First) -> bool:
+    """Whether the teacher opens his class once more: with another run, say."""
+    return isinstance(said, words.OpenClass) and place.person is None and place.room is not None and said.key == place.room.key
 
 
 def _speak(place: Place, said: words.OfTeacher | words.OfStudent) -> None:

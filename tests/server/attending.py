@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
+
+from tests.session.pages import PATIENCE
 
 Message = dict[str, Any]
 
@@ -24,7 +27,8 @@ class Seat:
         await self.socket.send(json.dumps({"kind": kind, **fields}))
 
     async def hear(self) -> Message:
-        message: Message = json.loads(await self.socket.recv())
+        async with asyncio.timeout(PATIENCE):
+            message: Message = json.loads(await self.socket.recv())
         self.heard.append(message)
         return message
 

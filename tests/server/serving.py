@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -21,6 +22,7 @@ from app.server.wire import Frame, decode
 from app.session.events import Event, Reply, Values
 from app.session.services import EngineClass
 from tests.session.fakes import FakeEngine
+from tests.session.pages import PATIENCE
 
 E = TypeVar("E")
 
@@ -67,7 +69,8 @@ class Page:
                 return event
 
     async def hear(self) -> Frame:
-        data = await self.socket.recv()
+        async with asyncio.timeout(PATIENCE):
+            data = await self.socket.recv()
         assert isinstance(data, bytes)
         frame = decode(data)
         self.frames.append(frame)

@@ -124,13 +124,15 @@ async def test_after_a_restart_the_teacher_opens_the_same_class_and_students_com
         async with seat(port) as early:
             refusal = await early.refused("join", code=known["code"], name="Ann", token=ann.first["token"])
             assert refusal["field"] == "code"
-            async with page(port, f"session={session}") as usurper, teacher(port, session, **known) as again:
-                assert again.first == one.first
-                assert [(await usurper.until(Welcome)).role for _ in range(2)] == ["writer", "reader"]
-                await early.say("join", code=known["code"], name="Ann", token=ann.first["token"])
-                assert (await early.until("joined"))["name"] == "Ann"
-                async with page(port, f"session={session}&key={known['key']}") as stage:
-                    assert (await stage.until(Welcome)).role == "writer"
+            async with page(port, f"session={session}") as usurper:
+                assert (await usurper.until(Welcome)).role == "writer"
+                async with teacher(port, session, **known) as again:
+                    assert again.first == one.first
+                    assert (await usurper.until(Welcome)).role == "reader"
+                    await early.say("join", code=known["code"], name="Ann", token=ann.first["token"])
+                    assert (await early.until("joined"))["name"] == "Ann"
+                    async with page(port, f"session={session}&key={known['key']}") as stage:
+                        assert (await stage.until(Welcome)).role == "writer"
 
 
 # --- the run is held
@@ -174,6 +176,14 @@ async def test_a_run_has_one_class_and_a_class_may_go_to_another_run(port: int) 
         session, known = one.first["session"], {"code": one.first["code"], "key": one.first["key"]}
         async with seat(port) as rival:
             assert (await rival.refused("open", session=session))["field"] == "session"
+        await one.say("open", session=second, **known)
+        assert await one.until("room") == {**one.first, "session": second}
+        assert (await ann.until("class", session=second))["name"] == "Ann"
+        await one.say("open", session=session, **known)
+        assert await one.until("room") == one.first
+        assert (await ann.until("class", session=session))["name"] == "Ann"
+        assert (await one.refused("open", session=second))["field"] == "kind"
+        assert (await one.refused("open", session=second, code=known["code"], key="k" * 22))["field"] == "kind"
         async with teacher(port, second, **known) as moved:
             assert moved.first == {**one.first, "session": second}
             assert (await ann.until("class", session=second))["teacher"] == {"here": True, "where": None}
