@@ -188,14 +188,14 @@ function requests(element, world, context, state, how, rows) {
     const on = i === at;
     const limit = on || all.length < 3 ? rows : 0;
     const found = say.listed(limit ? say.distribution(view, words, how, !!state.draft, beam.ahead(world, i)) : [], limit, on ? state.query : "", view.unedited?.choice);
-    const able = world.role === "writer" && world.connection === "open" && !view.finished && !beam.searches(world) && writes(world);
+    const able = world.role === "writer" && world.connection === "open" && !view.finished && !beam.searches(world) && writes(world) && !world.held;
     set(node, "class", `block${on ? " on" : ""}`);
     blockHead(node.children[0], view, i, all.length, limit === 0, () => context.look({ request: i, lock: null }));
     const choose = (/** @type {Candidate} */ c) => {
       state.query = /** @type {any} */ (element.closest(".view")).querySelector(".find input").value = "";
       context.send({ kind: "choose", request: i, token: c.id });
     };
-    list(node.children[1], Array.from({ length: limit }, (_, n) => found[n] ?? null), (_, n) => n, candidate, (button, c) => fill(button, c, able, () => choose(c)));
+    list(node.children[1], Array.from({ length: limit }, (_, n) => found[n] ?? null), (_, n) => n, candidate, (button, c) => fill(button, c, able, () => choose(c), world.held));
     unused(node.children[2], view);
   });
 }
@@ -230,14 +230,14 @@ function unused(element, view) {
 /** @returns {HTMLElement} */
 const candidate = () => h("button", { class: "cand", type: "button" }, h("span", { class: "w" }), h("span", { class: "bar" }, h("i"), h("s")), h("span", { class: "n" }), h("span", { class: "n delta" }), h("span", { class: "sr" }));
 
-/** @param {any} button @param {Candidate | null} c @param {boolean} may @param {() => void} onclick */
-function fill(button, c, may, onclick) {
+/** @param {any} button @param {Candidate | null} c @param {boolean} may @param {() => void} onclick @param {string} held why nothing can be chosen now */
+function fill(button, c, may, onclick, held) {
   const delta = c?.unedited === null || !c ? "" : say.difference(c.probability - /** @type {number} */ (c.unedited));
   set(button, "class", `cand${c?.lead ? " lead" : ""}${c?.cut ? " cut" : ""}${c ? "" : " none"}`);
   set(button, "disabled", !c || !may);
   set(button, "aria-pressed", c ? String(c.lead) : null);
   text(button.children[4], c ? described(c) : msg`no candidate`);
-  set(button, "title", c?.cut ? msg`cut off by top-k or top-p; a click takes it all the same` : null);
+  set(button, "title", held && c ? held : c?.cut ? msg`cut off by top-k or top-p; a click takes it all the same` : null);
   text(button.children[0], c ? shown(c.token) : "");
   const [solid, ghost] = button.children[1].children;
   width(solid, c ? c.probability : 0);

@@ -3,6 +3,7 @@
 
 import { text as put } from "../dom.mjs";
 import { msg } from "../language.mjs";
+import { PAGE } from "../run/addressbar.mjs";
 import { lasting } from "../storage.mjs";
 
 const KEY = "lookback-start-ms";
@@ -36,7 +37,7 @@ export class Cold {
 
 /** @param {number} since ms @param {number | null} usual how long the last start took, ms */
 export function coldWords(since, usual) {
-  const said = msg`Starting the model. The set-up can be edited meanwhile.`;
+  const said = PAGE ? msg`Starting the model.` : msg`Starting the model. The set-up can be edited meanwhile.`;
   if (since < PATIENCE) return said;
   const left = usual === null ? 0 : Math.ceil((usual - since) / 1000);
   return `${said} ${left > 0 ? msg`About ${left} s more, as last time.` : msg`${Math.round(since / 1000)} s so far.`}`;
