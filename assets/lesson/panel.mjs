@@ -44,7 +44,13 @@ export class Panel {
     this.shown = step;
     list(this.steps, lesson.steps, (_, i) => i, (_, i) => this.line(i), (line, one, i) => this.drawLine(line, one, i, state));
     this.drawFoot(state, see);
-    if (fresh) this.steps.children[step].querySelector(".lbody").scrollIntoView?.({ block: "nearest" });
+    if (fresh) this.reveal(this.steps.children[step]);
+  }
+
+  /** The open step from its name on, where it does not fit below what stands before it. @param {any} line */
+  reveal(line) {
+    const [box, place] = [this.body.getBoundingClientRect(), line.getBoundingClientRect()];
+    if (place.top < box.top || place.bottom > box.bottom) this.body.scrollTop += place.top - box.top - 2;
   }
 
   /** @param {number} step @param {number} done @param {number} count */
@@ -159,8 +165,9 @@ export class Panel {
 
   /** To the name of the open step, after a person went on. */
   focusStep() {
-    this.steps.children[this.shown]?.querySelector(".lname").focus({ preventScroll: true });
-    this.steps.children[this.shown]?.scrollIntoView({ block: "nearest" });
+    const name = this.steps.children[this.shown]?.querySelector(".lname");
+    name?.focus({ preventScroll: true });
+    name?.scrollIntoView({ block: "nearest" });
   }
 
   focusRuling() {
