@@ -136,7 +136,7 @@ export const gradient = {
       title: () => msg`Does learning mend it?`,
       text: (see) => [parts`Back to tanh. ${b(msg`Challenge.`)} Let it learn this one sentence: press ${b(msg`Play`)} or ${b(msg`Step`)} until the loss is below a half nat a row. Then see what is left at state 0; at random weights it was ${g(noted(see, "tanh"))}.`],
       at: { says: () => msg`tanh, update 1`, here: (see) => runs(see, "tanh") && see.updates >= 1 && see.updates < 4, start: begins("tanh", 1) },
-      ring: (see) => (see.loss < 0.5 ? "#slot-map" : "#play, #play-phone"),
+      ring: (see) => (!(see.loss < 0.5) ? "#play, #play-phone" : way(see, "tanh") ? "" : "#slot-map"),
       checks: [
         { says: () => parts`the loss is below 0.5`, done: (see) => runs(see, "tanh") && see.loss < 0.5, now: (see) => (Number.isFinite(see.loss) ? figure(see.loss, 2) : msg`not computed`), mark: "m" },
         { says: () => parts`the way back is measured anew`, done: (see) => runs(see, "tanh") && see.loss < 0.5 && way(see, "tanh") !== null, now: (see) => startNow(see, "tanh"), mark: "m" },
