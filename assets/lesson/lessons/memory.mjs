@@ -12,6 +12,8 @@ import { b, exact, formula, measured, mono, q, v } from "../said.mjs";
 const PROMPT = ["the", "committee"];
 const OWN = { task: "language_model", phase: "decode", requests: [{ target: PROMPT }] };
 const [STATE, CACHE] = [{ ...OWN, architecture: "mamba" }, { ...OWN, architecture: "decoder_only" }];
+/** The layer that the numbers speak of is the one that the stage shows. */
+const SECOND = { layer: 1 };
 const WRITTEN = PROMPT.length; // the newest row of the prompt
 const LATER = 8;
 /** Which of the lesson's values they are. */
@@ -73,7 +75,7 @@ export const memory = {
   id: "memory",
   title: () => msg`What one more token costs`,
   about: () => msg`A cache grows by a row; a state is written over.`,
-  begin: start(STATE),
+  begin: start(STATE, 0, "step", SECOND),
   wants: () => ["state", "kept", "written"].map((name) => ({ path: `layer1.${name}`, index: { b: 0 }, dtype: /** @type {const} */ ("f32") })),
   steps: [
     {
@@ -82,7 +84,7 @@ export const memory = {
         parts`Mamba has read ${words(PROMPT, "q")}. For the next row it keeps ${mono(keeps(see, "mamba"))}${exact}, shown under ${b(msg`What it keeps`)}: a state in each layer, and the newest inputs. The rows themselves are gone.`,
         parts`One more token comes. The state will be as large as before. But its numbers?`,
       ],
-      at: { says: () => msg`Mamba, decode 0`, here: (see) => stands(see, "mamba", 0), start: start(STATE) },
+      at: { says: () => msg`Mamba, decode 0`, here: (see) => stands(see, "mamba", 0), start: start(STATE, 0, "step", SECOND) },
       predict: {
         asks: () => parts`how many numbers of the second layer’s state does one more token change?`,
         options: () => labelled(SHARES, [msg`none`, msg`less than half`, msg`more than half`, msg`all, or nearly`]),
@@ -102,7 +104,7 @@ export const memory = {
       text: () => [
         parts`Row ${WRITTEN}, ${q(PROMPT[WRITTEN - 1])}, wrote into this state. Every later row multiplies what stands there. Answer, then press ${b(msg`Step`)} until decode ${LATER}.`,
       ],
-      at: { says: () => msg`Mamba, decode 1`, here: (see) => stands(see, "mamba", 1), start: start(STATE, 1) },
+      at: { says: () => msg`Mamba, decode 1`, here: (see) => stands(see, "mamba", 1), start: start(STATE, 1, "step", SECOND) },
       ring: (see) => (see.step < LATER ? "#step, #step-phone" : ""),
       predict: {
         asks: () => parts`how much of what row ${WRITTEN} wrote is then left?`,
