@@ -66,9 +66,13 @@ def _bottom(window: Window, selector: str) -> float:
     return box["y"] + box["height"]
 
 
-@pytest.mark.parametrize("architecture", ["encoder_decoder", "mamba", "conformer", "longformer"])
-def test_in_a_low_window_every_check_is_in_sight(blank: Window, architecture: str) -> None:
-    scenario = defaults(architecture).model_dump(mode="json")
+FIRST = [(a, defaults(a).phase) for a in ("encoder_decoder", "mamba", "conformer", "longformer")]
+TRAINED = [(a, "train") for a in ("encoder_decoder", "mamba", "nplm", "rctm")]
+
+
+@pytest.mark.parametrize("architecture, phase", FIRST + TRAINED)
+def test_in_a_low_window_every_check_is_in_sight(blank: Window, architecture: str, phase: str) -> None:
+    scenario = {**defaults(architecture).model_dump(mode="json"), "phase": phase}
     blank.page.set_viewport_size({"width": 1280, "height": 720})
     blank.open("/#s=" + link.pack({"v": 1, "scenario": scenario, "log": [], "view": {}}))
     blank.step()
