@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.session.catalogue_view import catalogue
-from app.ui import controls
+from app.ui import controls, gallery
 from models.catalogue import architectures
 
 ROOT = Path(__file__).parents[1]
@@ -90,7 +90,7 @@ def of_layout() -> set[str]:
         calls = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Call)]
         first = [c.args[0] for c in calls if isinstance(c.func, ast.Name) and c.func.id == "say"]
         found |= {a.value for a in first if isinstance(a, ast.Constant) and isinstance(a.value, str)}
-    return found | set(controls.OWN.values()) | set(controls.BESIDE.values())
+    return found | set(gallery.OWN.values()) | set(gallery.BESIDE.values())
 
 
 def of_catalogue() -> set[str]:

@@ -9,7 +9,8 @@ from dash import html
 from dash.development.base_component import Component
 from fastapi import FastAPI
 
-from app.ui.controls import fields, glyph_image
+from app.ui.controls import fields
+from app.ui.gallery import glyph_image
 from app.ui.gathered import Gathered
 from app.ui.language import say
 from app.ui.parts import brand, button, deck, other_language, pages, share

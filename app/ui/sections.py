@@ -8,7 +8,7 @@ from typing import Any
 from dash import html
 from dash.development.base_component import Component
 
-from app.ui import controls, ids
+from app.ui import gallery, ids
 from app.ui.language import say
 from app.ui.parts import able, button
 from models.catalogue import architectures
@@ -42,7 +42,7 @@ def _section(name: str, title: list[Component | str] | str, aside: Component, *c
 
 def _model(catalogue: Mapping[str, Any], chosen: str) -> Component:
     note = html.Span(say("icon = who sees whom"), className="note")
-    return _section("model", say("Architecture"), note, *controls.gallery(catalogue["architectures"], architectures(), chosen))
+    return _section("model", say("Architecture"), note, *gallery.gallery(catalogue["architectures"], architectures(), chosen))
 
 
 def more(group: str) -> Component:

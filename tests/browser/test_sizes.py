@@ -66,8 +66,8 @@ def _bottom(window: Window, selector: str) -> float:
     return box["y"] + box["height"]
 
 
-FIRST = [(a, defaults(a).phase) for a in ("encoder_decoder", "mamba", "conformer", "longformer")]
-TRAINED = [(a, "train") for a in ("encoder_decoder", "mamba", "nplm", "rctm")]
+FIRST: list[tuple[str, str]] = [(a, defaults(a).phase) for a in ("encoder_decoder", "mamba", "conformer", "longformer")]
+TRAINED: list[tuple[str, str]] = [(a, "train") for a in ("encoder_decoder", "mamba", "nplm", "rctm")]
 
 
 @pytest.mark.parametrize("architecture, phase", FIRST + TRAINED)

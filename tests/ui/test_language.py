@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.datastructures import Headers
 
 from app.session.catalogue_view import catalogue
-from app.ui import controls, language, layout, parts, replay, sections
+from app.ui import controls, gallery, language, layout, parts, replay, sections
 
 
 def _shown(component: Any) -> Iterator[str]:
@@ -33,7 +33,7 @@ def _shown(component: Any) -> Iterator[str]:
 
 
 def test_nothing_of_the_layout_is_said_past_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (layout, controls, parts, sections):
+    for module in (layout, controls, gallery, parts, sections):
         monkeypatch.setattr(module, "say", lambda english, *values: "~")
     said = set(_shown(layout.page(catalogue())))
     assert {text for text in said if re.search(r"[A-Za-z]{2}", text)} == {"Lookback", "FR", "FR: Français", "Français"}

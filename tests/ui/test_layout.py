@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 
 from app.session.catalogue_view import catalogue
 from app.session.scenario import defaults, parse
-from app.ui import controls, ids, layout
+from app.ui import controls, gallery, ids, layout
 from models import Relation, Spec
 from models.catalogue import architectures
 from models.parts.visibility import PROGRAMS, Visibility
@@ -180,7 +180,7 @@ def _many() -> tuple[list[dict[str, Any]], dict[str, Spec]]:
     """Twenty-five architectures in five families, of every kind of visibility."""
     t, s, cross = (r for r in (_relation("t", "t", "causal"), _relation("s", "s", "full"), _relation("t", "s", "full")))
     kinds = [(), (t,), (s,), (cross,), (t, cross), (_relation("t", "t", "causal_sliding", 2),)]
-    families = (*controls.FAMILIES[::-1], "Something else")[:5]
+    families = (*gallery.FAMILIES[::-1], "Something else")[:5]
     specs = {}
     for i in range(25):
         base = architectures()["decoder_only"]
@@ -194,19 +194,19 @@ def _relation(query: Any, key: Any, program: str, parameter: int = 0) -> Relatio
 
 def test_a_gallery_of_many_is_in_order_of_families_with_one_open_and_a_search() -> None:
     found, specs = _many()
-    search, group, _ = controls.gallery(found, specs, "a7")
+    search, group, _ = gallery.gallery(found, specs, "a7")
     families = [c for c in _all(group) if isinstance(c, html.Details)]
     titles = [f.children[0].children[0] for f in families]
-    assert titles == [name for name in controls.FAMILIES if name in titles]
+    assert titles == [name for name in gallery.FAMILIES if name in titles]
     assert [f.open for f in families].count(True) == 1
     assert not search.hidden
     assert len([c for c in _all(group) if isinstance(c, dmc.RadioCard)]) == 25
-    assert controls.gallery(found[:3], specs, "a1")[0].hidden
+    assert gallery.gallery(found[:3], specs, "a1")[0].hidden
 
 
 def test_what_a_row_reads_is_said_in_a_few_words() -> None:
     _, specs = _many()
-    assert [controls.reads(specs[f"a{i}"]) for i in range(6)] == [
+    assert [gallery.reads(specs[f"a{i}"]) for i in range(6)] == [
         "its state alone",
         "its own past",
         "every row",
@@ -214,15 +214,15 @@ def test_what_a_row_reads_is_said_in_a_few_words() -> None:
         "past + whole source",
         "a window of its past",
     ]
-    assert set(controls.OWN) == set(PROGRAMS)
+    assert set(gallery.OWN) == set(PROGRAMS)
     one = replace(specs["a0"], capabilities=replace(specs["a0"].capabilities, has_source=True))
-    assert controls.reads(one) == "the source as one vector"
-    assert [row[2] for row in controls._pattern(one)] == [1.0] * 5
-    named = [controls.reads(architectures()[name]) for name in ("nplm", "convolution", "mamba", "recurrent")]
+    assert gallery.reads(one) == "the source as one vector"
+    assert [row[2] for row in gallery._pattern(one)] == [1.0] * 5
+    named = [gallery.reads(architectures()[name]) for name in ("nplm", "convolution", "mamba", "recurrent")]
     assert named == ["a window of its past", "a window of its past", "its state alone", "its state alone"]
-    window = controls._pattern(specs["a5"])
+    window = gallery._pattern(specs["a5"])
     assert all((window[r][c] > 0.5) == (0 <= r - c <= 2) for r in range(5) for c in range(5))
-    assert min(min(row) for row in controls._pattern(specs["a2"])) > 0.5
+    assert min(min(row) for row in gallery._pattern(specs["a2"])) > 0.5
 
 
 def test_examples_are_grouped_by_task_with_what_to_look_at() -> None:
@@ -233,8 +233,8 @@ def test_examples_are_grouped_by_task_with_what_to_look_at() -> None:
 
 
 def test_an_icon_is_what_the_architecture_may_read() -> None:
-    causal = controls._pattern(architectures()["decoder_only"])
+    causal = gallery._pattern(architectures()["decoder_only"])
     assert all((causal[r][c] > 0.5) == (c <= r) for r in range(5) for c in range(5))
-    both = controls._pattern(architectures()["encoder_decoder"])
+    both = gallery._pattern(architectures()["encoder_decoder"])
     assert min(both[0]) > 0.5, "source keys are open to every row"
     assert both[2][3] < 0.5 < both[2][2], "own keys are causal"
