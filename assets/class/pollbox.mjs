@@ -3,7 +3,6 @@
 
 import { h, hide, list, set, text } from "../lib/dom.mjs";
 import { msg, parts } from "../lib/language.mjs";
-import { shown } from "../lib/words.mjs";
 import { inside, OTHER, pieces, right } from "./polls.mjs";
 
 /** @typedef {import("./polls.mjs").Option} Option */
@@ -59,11 +58,14 @@ function fill(element, option, poll, i, most, may) {
 /** @param {Option} option @returns {string} */
 export const said = (option) => (option.key === OTHER ? msg`another one` : option.text);
 
+/** What an answer is: a key, a decision, or words of a person. @param {Poll} poll */
+const hue = ({ about }) => (about?.kind === "read" ? "mono c-k" : about?.kind === "next" ? "mono c-d" : "");
+
 /** "Measured: sleeps 0.79.", with its mark. @param {Poll} poll @returns {(Node | string)[]} */
 export function measured(poll) {
   if (poll.answer === null && !poll.measured) return [];
   const word = poll.answer === null ? "" : said(poll.options[poll.answer]);
-  const answer = h("b", { class: `mono ${poll.about?.kind === "next" ? "c-d" : "c-k"}` }, shown(word));
+  const answer = h("b", { class: hue(poll) }, word);
   if (!poll.about?.kind) return parts`The teacher’s answer: ${answer}.`;
   const figure = h("span", null, h("b", { class: "mono c-v" }, poll.measured), h("i", { class: "pv m", title: msg`measured` }));
   return word ? parts`Measured: ${answer} ${figure}.` : parts`Measured: ${figure}.`;
@@ -76,7 +78,7 @@ export const saidSo = (poll) => (poll.answer === null ? "" : msg`${right(poll)} 
 export function verdict(poll) {
   const mine = poll.mine ?? null;
   if (mine === null) return poll.shown ? measured(poll) : [];
-  const word = h("b", { class: `mono ${poll.about?.kind === "read" ? "c-k" : poll.about?.kind === "next" ? "c-d" : ""}` }, said(poll.options[mine]));
+  const word = h("b", { class: hue(poll) }, said(poll.options[mine]));
   return [...parts`You said ${word}.`, " ", ...(poll.shown ? measured(poll) : poll.open ? [msg`You may change it until the answer is shown.`] : [])];
 }
 

@@ -96,9 +96,15 @@ export class Teaching {
     const { run } = this.page;
     const fresh = run.key !== key || this.store.world.role !== "writer";
     run.key = key;
-    if (fresh) run.again();
+    if (fresh) this.rejoin();
     this.telling.now(true);
     this.draw();
+  }
+
+  /** The run's connection says who this page is; what is under way is answered first. */
+  rejoin() {
+    if (this.page.run.open) setTimeout(() => this.rejoin(), 50);
+    else this.page.run.again();
   }
 
   /** @param {string} trouble */
