@@ -1,6 +1,7 @@
 // @ts-check
 /** The read bench: what is typed, the step it is shown up to, and its drawing. A page of its own; a link holds all that was typed. */
 
+import { copied } from "../lib/copying.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg, parts } from "../lib/language.mjs";
 import { acting } from "../lib/page/acting.mjs";
@@ -241,7 +242,7 @@ function gradients(b) {
   });
 }
 
-const copy = () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.bench)).then(() => text(place("bench-copied"), msg`Copied`));
+const copy = () => copied(location.origin + location.pathname + pack(page.bench)).then((done) => text(place("bench-copied"), done ? msg`Copied` : ""));
 
 /** @type {Record<string, (what: string) => void>} */
 const acts = {

@@ -7,7 +7,7 @@ import { shared } from "../lib/run/look.mjs";
 import { keepCopy } from "../lib/taking/copies.mjs";
 import { bar, button, gap, sentence } from "./bar.mjs";
 import { keep } from "./kept.mjs";
-import { editsSince, heldIn, placeWords, teachersPin, whereOf } from "./people.mjs";
+import { editsSince, heldIn, overWords, placeWords, teachersPin, whereOf } from "./people.mjs";
 import { PollBox, showPoll, verdict } from "./pollbox.mjs";
 import { words } from "./polls.mjs";
 import { rightsList, section } from "./side.mjs";
@@ -67,7 +67,7 @@ export class Learning {
     if (message.kind === "joined") this.joined(message);
     else if (message.kind === "class") this.classed(message);
     else if (message.kind === "called") this.called();
-    else if (message.kind === "ended") this.ended(message.message);
+    else if (message.kind === "ended") this.ended(overWords(message.reason));
     else if (message.kind === "refused") this.say(message.errors.map((/** @type {any} */ e) => e.message).join(" "));
   }
 
@@ -143,7 +143,7 @@ export class Learning {
   /** @param {string} why */
   ended(why) {
     this.mode = "ended";
-    this.why = why || msg`The class is over.`;
+    this.why = why;
     keep(null);
     this.keepOwn();
     this.page.say(this.why);

@@ -8,6 +8,9 @@ import { inside, OTHER, pieces, right } from "./polls.mjs";
 /** @typedef {import("./polls.mjs").Option} Option */
 /** As the server tells it; `mine` to a student alone. @typedef {{question: string, options: Option[], about: any, open: boolean, counts: number[] | null, answered: number, of: number, shown: boolean, answer: number | null, measured: string, mine?: number | null}} Poll */
 
+/** Signs of an answer that has its bar beside it; below a longer one. */
+const LONG = 18;
+
 export class PollBox {
   /** @param {{title: string, pick: (option: number) => void}} o pick: a row was chosen */
   constructor({ title, pick }) {
@@ -26,6 +29,7 @@ export class PollBox {
     const where = inside(poll.about);
     this.ask(this.question, [...pieces(poll).map((p) => (typeof p === "string" ? p : h("b", { class: "mono c-q" }, p.token))), where && h("span", { class: "note" }, ` ${where}`)]);
     const most = Math.max(1, poll.answered, ...(poll.counts ?? []));
+    set(this.rows, "data-long", poll.options.some((o) => said(o).length > LONG) ? "" : null);
     list(this.rows, poll.options, (_, i) => i, (_, i) => row(() => this.pick(i)), (element, option, i) => fill(element, option, poll, i, most, may));
     this.ask(this.told, told);
   }
@@ -72,7 +76,7 @@ export function measured(poll) {
 }
 
 /** @param {Poll} poll @returns {string} how many said so */
-export const saidSo = (poll) => (poll.answer === null ? "" : msg`${right(poll)} of ${poll.answered} said so.`);
+export const saidSo = (poll) => (poll.answer === null || !poll.answered ? "" : msg`${right(poll)} of ${poll.answered} said so.`);
 
 /** What a student said, beside what was measured. @param {Poll} poll @returns {(Node | string)[]} */
 export function verdict(poll) {

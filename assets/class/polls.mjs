@@ -46,7 +46,7 @@ export function readPoll(world) {
   if (keys.length > MOST) return none(msg`There are ${keys.length} rows to read; a question has at most ${MOST} answers.`);
   if (keys.length < 2) return none(msg`There is one row to read: nothing to guess.`);
   const options = keys.map((k, i) => ({ text: named(keys, i), key: String(i) }));
-  const about = { kind: "read", row: next.row, token: cut(next.token), relation: at.info.name, layer: at.layer, head: at.head, own, request: read.request(world) };
+  const about = { kind: "read", row: next.row, token: cut(next.token), relation: at.info.name, layer: at.layer, head: at.head, own, request: read.request(world), subject: subject(world) };
   return { asked: { question: words({ question: "", about }), options, about }, why: "" };
 }
 
@@ -60,9 +60,21 @@ export function nextPoll(world) {
   const some = [gold[next.row], ...gold.slice(next.row + 1), ...others].filter((t) => typeof t === "string" && t && t !== next.token && t.length <= LONGEST);
   const tokens = [...new Set(some)].slice(0, 5).sort((a, b) => a.localeCompare(b)); // in an order that tells nothing
   const options = [...tokens.map((t) => ({ text: shown(t), key: t })), { text: msg`another one`, key: OTHER }];
-  const about = { kind: "next", row: next.row, token: cut(next.token), request };
+  const about = { kind: "next", row: next.row, token: cut(next.token), request, subject: subject(world) };
   return options.length < 2 ? none(msg`There is nothing to choose between.`) : { asked: { question: words({ question: "", about }), options, about }, why: "" };
 }
+
+/** What a question is about beside its row: the model and what it is given. A measurement of anything else answers nothing.
+ * @param {World} world @returns {string} */
+export function subject(world) {
+  const { architecture, task, requests } = world.opened?.scenario ?? {};
+  let hash = 0x811c9dc5; // FNV-1a
+  for (const unit of JSON.stringify([architecture, task, requests])) hash = Math.imul(hash ^ /** @type {number} */ (unit.codePointAt(0)), 0x01000193);
+  return (hash >>> 0).toString(36);
+}
+
+/** Whether the run is still what the question is about. @param {World} world @param {About | null | undefined} about */
+export const meant = (world, about) => !about?.kind || about.subject === subject(world);
 
 /** @param {string} token */
 const cut = (token) => [...token].slice(0, LONGEST).join("");
@@ -90,7 +102,7 @@ export const inside = (about) => (about?.kind === "read" ? `L${Number(about.laye
 
 /** Whether the row that was asked about is there, with the token that was asked about, and computed. @param {World} world @param {About} about */
 function computed(world, about) {
-  if (read.phase(world) === "train") return false;
+  if (read.phase(world) === "train" || !meant(world, about)) return false;
   const view = world.moved?.requests?.[Number(about.request)];
   const row = view?.target?.[Number(about.row)];
   const read_ = world.moved?.phase === "decode" || world.moved?.step > 0;

@@ -85,7 +85,8 @@ export class Room {
   refused(message) {
     for (const error of message.errors) problem(error);
     if (this.seated || !this.known) return this.onMessage(message);
-    this.become("offline", message.errors[0]?.message ?? "");
+    const gone = message.errors[0]?.field === "code";
+    this.become("offline", gone ? msg`The class is not open now; it comes back with its teacher.` : (message.errors[0]?.message ?? ""));
     this.around.never(this.timer);
     this.timer = this.around.later(() => this.greet(), AGAIN);
   }

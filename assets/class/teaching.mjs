@@ -2,12 +2,14 @@
 /** The page of who teaches: the class follows the run of this page. */
 
 import { h, hide, set, text } from "../lib/dom.mjs";
+import { copied } from "../lib/copying.mjs";
 import { counted, msg, parts } from "../lib/language.mjs";
 import { Ask } from "./ask.mjs";
 import { bar, button, gap, sentence } from "./bar.mjs";
 import { keep } from "./kept.mjs";
 import { answerOf, watches } from "./measuring.mjs";
 import { pinsOf, whereOf } from "./people.mjs";
+import { meant } from "./polls.mjs";
 import { measured, PollBox, saidSo, showPoll } from "./pollbox.mjs";
 import { Room } from "./room.mjs";
 import { PeopleBox } from "./side.mjs";
@@ -30,6 +32,8 @@ export class Teaching {
     /** An answer is on its way to the server. */
     this.answering = false;
     this.asks = "";
+    /** What the button that copies the link says, once it did. */
+    this.linked = "";
     page.run.key = key;
     this.room = new Room({ address, hello: () => this.hello(), onMessage: (m) => this.heard(m), onState: (_, reason) => this.state(reason) });
     this.telling = new Telling({ store: this.store, send: (m) => this.room.send(m) });
@@ -61,6 +65,7 @@ export class Teaching {
   changed(parts) {
     if (parts.includes("role") || parts.includes("opened")) this.ran();
     if (parts.includes("moved")) this.pins();
+    if (parts.includes("opened") && this.told) this.drawPoll();
     if (parts.includes("moved") || parts.includes("values")) this.measure();
   }
 
@@ -149,7 +154,7 @@ export class Teaching {
     showPoll(this.box, !!poll);
     if (!poll) return;
     const own = !poll.about?.kind;
-    const waits = own ? msg`Press an answer to mark it as the right one.` : msg`Measured when the step is made.`;
+    const waits = own ? msg`Press an answer to mark it as the right one.` : meant(this.store.world, poll.about) ? msg`Measured when the step is made.` : msg`This question is about another run than the one that is shown now: it is not measured.`;
     const note = msg`${poll.answered} of ${poll.of} answered`;
     this.box.draw(poll, { note, may: own, told: poll.answer === null && !poll.measured ? [waits] : [...measured(poll), " ", saidSo(poll)] });
     text(this.showing, poll.shown ? msg`Answer shown` : msg`Show the answer`);
@@ -183,9 +188,12 @@ export class Teaching {
   copying() {
     const copy = async () => {
       const there = new URL(`class?code=${this.code}`, document.baseURI).href;
-      await navigator.clipboard.writeText(there).then(() => this.page.say(msg`The link is copied.`), () => this.page.say(there));
+      const done = await copied(there);
+      this.page.say(done ? msg`The link is copied.` : there);
+      this.linked = done ? msg`Copied` : "";
+      this.draw();
     };
-    return button(msg`Copy link`, copy, "quiet");
+    return button(this.linked || msg`Copy link`, copy, "quiet");
   }
 
   /** The stage alone, for a projector (css/projector.css). */

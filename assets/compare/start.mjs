@@ -2,6 +2,7 @@
 /** The comparison: columns that share an input, a seed and a clock. A page of its own; a link holds it. */
 
 import { data } from "../lib/data.mjs";
+import { copied } from "../lib/copying.mjs";
 import { h, list, set, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { acting } from "../lib/page/acting.mjs";
@@ -223,7 +224,7 @@ function exampleOf(now) {
   return at < 0 ? "" : `${task} ${at}`;
 }
 
-const copy = () => navigator.clipboard.writeText(location.origin + location.pathname + pack(page.now)).then(() => text(place("compare-copied"), msg`Copied`));
+const copy = () => copied(location.origin + location.pathname + pack(page.now)).then((done) => text(place("compare-copied"), done ? msg`Copied` : ""));
 
 /** Open one column as a stage of its own. @param {Column} c */
 async function openStage(c) {

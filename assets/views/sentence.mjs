@@ -72,8 +72,8 @@ function edited(world) {
   return msg`${what}: without, it would be ${before} at ${then}, not ${shown(lead.token)} at ${now} (KL ${kl} nats).`;
 }
 
-/** @param {World} world */
-const along = (world) => (world.recording ? msg`A recording: one can move in it and look at all of it.` : world.role === "reader" ? msg`Reading along: what another page does is shown here.` : "");
+/** In a class its bar says so. @param {World} world */
+const along = (world) => (world.recording ? msg`A recording: one can move in it and look at all of it.` : world.role === "reader" && !world.people ? msg`Reading along: what another page does is shown here.` : "");
 
 /** @param {World} world */
 function clipping(world) {

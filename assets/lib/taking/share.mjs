@@ -1,6 +1,7 @@
 // @ts-check
 /** The panel in which a run is taken away or brought back, and files that are dropped on the page. */
 
+import { copied } from "../copying.mjs";
 import { h, set, text as put } from "../dom.mjs";
 import { problem } from "../run/heard.mjs";
 import { msg } from "../language.mjs";
@@ -105,11 +106,11 @@ export class Share {
     try {
       const { link } = await this.shared();
       if (!link) return this.tell(msg`This run is too long for a link. Save its scenario file instead.`);
-      await navigator.clipboard.writeText(new URL(`./${link}`, document.baseURI).href);
-      this.tell(msg`The link is copied.`);
+      if (await copied(new URL(`./${link}`, document.baseURI).href)) return this.tell(msg`The link is copied.`);
     } catch {
-      this.tell(location.hash ? msg`The browser does not let this page copy. The link is in the address bar.` : msg`The link could not be made. Try again.`);
+      return this.tell(msg`The link could not be made. Try again.`);
     }
+    this.tell(location.hash ? msg`The browser does not let this page copy. The link is in the address bar.` : msg`The link could not be made. Try again.`);
   }
 
   /** The class page with a copy of this run. */

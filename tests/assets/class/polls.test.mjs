@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { inside, measuredNext, measuredRead, nextPoll, nextRow, OTHER, ownPoll, readPoll, right, words } from "../../../assets/class/polls.mjs";
+import { inside, meant, measuredNext, measuredRead, nextPoll, nextRow, OTHER, ownPoll, readPoll, right, words } from "../../../assets/class/polls.mjs";
 import { answerOf, wanted } from "../../../assets/class/measuring.mjs";
 import { candidate, known, request, row, training, world } from "../views/world.mjs";
 
@@ -85,4 +85,14 @@ test("a question of one's own is taken as it is typed, or it says what is wrong"
 test("how many said what was measured", () => {
   assert.equal(right({ counts: [1, 9, 5], answer: 2 }), 5);
   assert.equal(right({ counts: null, answer: null }), 0);
+});
+
+test("a question is about one model and its input: the same row of another run answers nothing", () => {
+  const about = nextPoll(world()).asked.about;
+  const options = [{ text: "dort", key: "dort" }];
+  assert.ok(meant(world(), about) && meant(world(), null), "a question of one's own is about no run");
+  const other = stepped();
+  other.opened = { ...other.opened, scenario: { ...other.opened.scenario, requests: [{ source: ["the", "old", "cat"] }] } };
+  assert.equal(meant(other, about), false);
+  assert.equal(measuredNext(other, about, options), null);
 });

@@ -81,7 +81,7 @@ test("a class that is not there (yet) after a restart is asked for again; a firs
   around.socket.onopen();
   around.hear(refused);
   assert.equal(heard.length, 2, "it is not told again");
-  assert.deepEqual(states.at(-1), ["offline", "There is no class."]);
+  assert.deepEqual(states.at(-1), ["offline", "The class is not open now; it comes back with its teacher."]);
   assert.equal(around.due(), 3000);
   assert.equal(around.socket.sent.filter((m) => m.kind === "join").length, 2);
 });
