@@ -7,6 +7,10 @@ import { plain } from "./said.mjs";
 /** @typedef {import("./types").Step} Step @typedef {import("./types").Kept} Kept @typedef {import("./types").Judged} Judged @typedef {import("./types").Progress} Progress */
 /** @typedef {import("./types").Lesson} Lesson @typedef {import("./see.mjs").See} See */
 
+/** Whether the run stands where a step begins, as the lesson opened it: what is asked and noted there must not be of a run that was changed before.
+ * @param {Step} step @param {See} see */
+export const stands = (step, see) => !step.at || (step.at.here(see) && see.untouched);
+
 /** Whether the run stood where the step begins. @param {Kept} kept */
 export const begun = (kept) => !!kept.from;
 
@@ -14,13 +18,13 @@ export const begun = (kept) => !!kept.from;
  * @param {Step} step @param {See} see @param {Kept} kept @returns {Kept} the same one, where nothing new is to be kept */
 export function noted(step, see, kept) {
   if (!see.world.moved) return kept;
-  if (!begun(kept)) return !step.at || step.at.here(see) ? { ...kept, from: { at: see.world.moved.at, step: see.step, phase: see.phase, updates: see.updates } } : kept;
+  if (!begun(kept)) return stands(step, see) ? { ...kept, from: { at: see.world.moved.at, step: see.step, phase: see.phase, updates: see.updates } } : kept;
   const met = step.checks.flatMap((check, i) => (check.once && !kept.met?.includes(i) && check.done(see) ? [i] : []));
   return met.length ? { ...kept, met: [...(kept.met ?? []), ...met] } : kept;
 }
 
 /** Whether its question can be answered now: asked, not answered, and what it asks for is not computed. @param {Step} step @param {See} see @param {Kept} kept */
-export const asking = (step, see, kept) => !!step.predict && kept.said === undefined && begun(kept) && !step.predict.measured(see) && (!step.at || step.at.here(see));
+export const asking = (step, see, kept) => !!step.predict && kept.said === undefined && begun(kept) && !step.predict.measured(see) && stands(step, see);
 
 /** Why nothing computes on, "" where it may. @param {Step} step @param {See} see @param {Kept} kept */
 export const held = (step, see, kept) => (asking(step, see, kept) && step.predict ? msg`Answer first: ${plain(step.predict.asks(see))}` : "");
@@ -28,6 +32,12 @@ export const held = (step, see, kept) => (asking(step, see, kept) && step.predic
 /** Whether to offer the way to where the step begins: it did not begin, or its question can no longer be asked.
  * @param {Step} step @param {See} see @param {Kept} kept */
 export const elsewhere = (step, see, kept) => !!step.at && (!begun(kept) || (!!step.predict && kept.said === undefined && !asking(step, see, kept)));
+
+/** Where it begins, for somebody who stands elsewhere, or there with a run that was changed. @param {Step} step @param {See} see */
+export function begins(step, see) {
+  const at = step.at?.says() ?? "";
+  return step.at?.here(see) && !see.untouched ? msg`This step begins at ${at}, with no mask, setting or weight changed.` : msg`This step begins at ${at}.`;
+}
 
 /** All that has to be so, with what is so now. @param {Step} step @param {See} see @param {Kept} kept @returns {Judged[]} */
 export function judged(step, see, kept) {

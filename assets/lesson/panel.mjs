@@ -106,7 +106,7 @@ export class Panel {
     const away = !done && judge.elsewhere(one, see, kept);
     const off = see.world.connection !== "open";
     hide(begin, !away);
-    text(begin.firstElementChild, msg`This step begins at ${one.at?.says() ?? ""}.`);
+    text(begin.firstElementChild, judge.begins(one, see));
     begin.lastElementChild.disabled = off;
     if (again) again.disabled = off || away;
     if (one.predict) drawQuestion(form, one.predict, see, kept, judge.asking(one, see, kept) && !off);
@@ -181,6 +181,6 @@ function drawCheck(line, { says, now, mark, done }) {
   write(line.children[1], says);
   const [value, from] = line.children[2].children;
   text(value, now);
-  set(from, "class", `pv ${mark}`);
+  set(from, "class", `pv ${/\d/.test(now) ? mark : ""}`); // "waiting" was not measured
   text(line.children[3], done ? msg`done` : msg`not yet`);
 }

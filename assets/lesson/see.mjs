@@ -67,6 +67,14 @@ export class See {
     return this.notes[name] ?? null;
   }
 
+  /** Whether it is the run that the lesson opened: nothing hidden, edited or drawn by hand, words taken greedily at T 1, weights as they were loaded
+   * (in training they change). @returns {boolean} */
+  get untouched() {
+    const { masks, edits, draws, policy } = this.scenario;
+    const by = [masks, edits, draws].some((list) => list?.length);
+    return !by && (policy?.kind ?? "greedy") === "greedy" && (policy?.temperature ?? 1) === 1 && (this.phase === "train" || !this.updates);
+  }
+
   // ---- rows
 
   /** The tokens of the rows that are known. @param {"s" | "t"} [owner] @param {number} [request] @returns {string[]} */

@@ -35,6 +35,7 @@ export class Walk {
     /** @type {Progress} */
     this.progress = progress.load(lesson);
     if (step !== null) this.progress = progress.at(this.progress, step, lesson.steps.length);
+    if (step !== null && step !== this.progress.step) this.address(); // it was not reached
     this.waiting = false;
     /** A command of the lesson is under way. */
     this.going = false;
@@ -154,7 +155,7 @@ export class Walk {
     this.keep(next);
     this.address();
     const { at } = this.step;
-    if (at?.start.look && at.here(this.see())) this.run.look(at.start.look);
+    if (at?.start.look && judge.stands(this.step, this.see())) this.run.look(at.start.look);
     this.changed();
     this.draw();
     this.panel.focusStep();

@@ -183,6 +183,7 @@ def test_a_step_can_be_named_and_an_unknown_lesson_says_which_there_are(blank: W
     assert _shown(window) == "Step to le"
     window.open("/lesson?n=adjective&step=6")
     assert _shown(window) == "Which word will be read?", "what was not reached is not opened"
+    assert window.page.url.split("#")[0].endswith("/lesson?n=adjective&step=3"), "the address says which is shown"
     window.open("/lesson?n=verbs")
     said = window.page.locator("#lesson").inner_text()
     assert "There is no lesson “verbs”." in said and "Why the adjective moves" in said

@@ -84,7 +84,7 @@ export const adjective = {
     },
     {
       title: () => msg`Which word will be read?`,
-      text: () => [parts`The model has chosen ${d("chat")}. Its row, row 2, has not run: it must find what comes after ${q("chat")}. In English the colour stood ${i(msg`before the noun`)}.`],
+      text: () => [parts`${d("chat")} leads and is taken next. Its row, row 2, has not run: it must find what comes after ${q("chat")}. In English the colour stood ${i(msg`before the noun`)}.`],
       at: { says: () => msg`decode ${1}`, here: (see) => stands(see, ["le"]), start: start(1) },
       predict: {
         asks: () => parts`which source word will row 2 read most?`,

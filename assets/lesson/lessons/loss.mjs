@@ -77,7 +77,7 @@ export const loss = {
         },
         shows: () => msg`label`,
         reveal: "stage",
-        verdict: (see, said) => ruled(said === AFTER_ARROW, said, parts`${d(AFTER_ARROW)}: the label of a row is the input of the row after it. So no row is given what it must say, and the last label is ${d("<eos>")}.`),
+        verdict: (see, said) => ruled(said === AFTER_ARROW, said, parts`${d(AFTER_ARROW)}: the label of a row is the input of the row after it. So each row must say what only the row after it is given, and the last label is ${d("<eos>")}.`),
       },
       checks: [{ says: () => parts`the batch is there`, done: (see) => ran(see, "batch"), now: (see) => (all(see).length ? counted(all(see).length, "{0} row", "{0} rows") : msg`not drawn`), mark: "e" }],
     },

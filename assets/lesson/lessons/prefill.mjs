@@ -109,7 +109,7 @@ export const prefill = {
         { says: () => parts`row ${ROWS + 1} holds another word, yours`, done: (see) => !!mine(see) && mine(see) !== see.note("lead"), now: (see) => mine(see) || msg`not chosen`, mark: "" },
         { says: () => parts`its row ran after that`, done: (see) => decoded(see, 2) && !!mine(see), now: callNow, mark: "m" },
       ],
-      verdict: (see) => parts`Row ${ROWS + 1} holds ${q(mine(see))}, and what it decides, ${d(see.lead()?.token ?? "")}, was computed for this word and no other. The path that you left is kept: ${b(msg`Back`)} leads to it.`,
+      verdict: (see) => parts`Row ${ROWS + 1} holds ${q(mine(see))}, and what it decides, ${d(see.lead()?.token ?? "")}, was computed for this word and no other. ${b(msg`Back`)} leads to where the first word can still be taken.`,
       hint: () => parts`The list of ${b(msg`Next token`)} stands beside the map. A click takes that word in place of the first.`,
     },
     {

@@ -65,3 +65,18 @@ test("what one waits for is said", () => {
   const write = { checks: [], write: {} };
   assert.equal(judge.waiting(write, see(), judge.noted(write, see(), {}), false), "waiting for your sentence");
 });
+
+test("a step begins in the run that the lesson opened, not in one that was changed there", () => {
+  const step = { at, checks: [check(() => true)], predict: question(() => null) };
+  const changed = (scenario, more = {}) => see({ opened: { ...world().opened, scenario: { ...world().opened.scenario, ...scenario } }, moved: moved(more) });
+  const greedy = world().opened.scenario.policy;
+  const all = [changed({ masks: [{}] }), changed({ edits: [{}] }), changed({ policy: { ...greedy, kind: "sample" } }), changed({ policy: { ...greedy, temperature: 2 } }), changed({}, { updates: 1 })];
+  for (const one of all) {
+    assert.deepEqual(judge.noted(step, one, {}), {});
+    assert.equal(judge.elsewhere(step, one, {}), true);
+    assert.equal(judge.begins(step, one), "This step begins at decode 2, with no mask, setting or weight changed.");
+  }
+  const training = changed({}, { updates: 1, phase: "train" });
+  assert.equal(judge.stands(step, training), true, "weights change in training");
+  assert.equal(judge.begins(step, later()), "This step begins at decode 2.");
+});
