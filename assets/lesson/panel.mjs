@@ -2,7 +2,7 @@
 /** The lesson on the page: its head with how far one is, its steps of which one is open, and the way on. */
 
 import { h, hide, list, set, text } from "../lib/dom.mjs";
-import { msg } from "../lib/language.mjs";
+import { msg, parts } from "../lib/language.mjs";
 import * as judge from "./judge.mjs";
 import { write } from "./pieces.mjs";
 import { drawQuestion, questionForm } from "./question.mjs";
@@ -111,8 +111,9 @@ export class Panel {
     if (again) again.disabled = off || away;
     if (one.predict) drawQuestion(form, one.predict, see, kept, judge.asking(one, see, kept) && !off);
     if (one.write) this.drawWriting(one.write, see, kept);
-    list(checks, judge.judged(one, see, kept), (_, i) => i, () => h("li", { class: "lcheck" }, h("i", { class: "lmark", "aria-hidden": "true" }), h("span"), h("span", { class: "now mono" }, h("span"), h("i", { class: "pv" })), h("span", { class: "sr" })), drawCheck);
-    this.drawEnd(one, see, done);
+    const judged = judge.judged(one, see, kept);
+    list(checks, judged, (_, i) => i, () => h("li", { class: "lcheck" }, h("i", { class: "lmark", "aria-hidden": "true" }), h("span"), h("span", { class: "now mono" }, h("span"), h("i", { class: "pv" })), h("span", { class: "sr" })), drawCheck);
+    this.drawEnd(one, see, done, done && judged.every((check) => check.done));
   }
 
   /** @param {import("./types").Writing} writing @param {See} see @param {Kept} kept */
@@ -127,8 +128,9 @@ export class Panel {
     write(ruling, kept.given ? writing.ours(see) : []);
   }
 
-  /** @param {Step} one @param {See} see @param {boolean} done */
-  drawEnd(one, see, done) {
+  /** What a run that has left the place would say of it is not said: what was said there stays, after a reload a word that it was done.
+   * @param {Step} one @param {See} see @param {boolean} done @param {boolean} holds it is so now */
+  drawEnd(one, see, done, holds) {
     const [head, ruling, hint] = this.open.end.children;
     text(head, done ? msg`Done` : msg`Checked as you go`);
     const now = done && !this.open.done && this.open.seen;
@@ -136,7 +138,8 @@ export class Panel {
     if (now) queueMicrotask(() => this.open.end.scrollIntoView?.({ block: "nearest" }));
     hide(this.open.end, !one.verdict && !one.hint);
     hide(hint, done || !one.hint || this.open.hinted);
-    write(ruling, done ? (one.verdict?.(see) ?? []) : this.open.hinted ? (one.hint?.(see) ?? []) : []);
+    if (holds) this.open.said = one.verdict?.(see) ?? [];
+    write(ruling, done ? (this.open.said ?? parts`This was done; the run stands elsewhere now.`) : this.open.hinted ? (one.hint?.(see) ?? []) : []);
   }
 
   hint() {

@@ -73,6 +73,13 @@ def test_the_first_lesson_as_a_person_walks_it(blank: Window) -> None:
     assert page.locator("#step").get_attribute("data-ring") == ""
     window.step()
     assert _checks(window) == [("yes", True), ("cat 90%", True), ("chat >0.99", True)]
+    said = page.locator(".lend .ruling").inner_text()
+    assert "Row 1 holds le and reads cat" in said
+    page.locator("#back").click()
+    window.until("lookback.store.world.moved.step === 0")
+    window.settled()
+    assert page.locator(".lend .ruling").inner_text() == said, "a run that has left says nothing else of it"
+    window.step()
 
     _next(window)
     assert _shown(window) == "Which word will be read?" and _bars(window) == ["", "", "", ""]
@@ -146,6 +153,29 @@ def test_a_question_holds_what_computes_on_and_lets_one_go_back(blank: Window) -
     _answer(window, "black", "Reveal")
     assert "Yes. Row 2 holds chat" in page.locator(".pred .ruling").inner_text()
     assert page.evaluate("() => document.activeElement.className") == "ruling"
+
+
+def test_a_step_does_not_begin_in_a_run_that_was_trained_on_the_way(blank: Window) -> None:
+    """A question about the shipped weights is not asked of others."""
+    window = blank.open(FIRST)
+    page = window.page
+    page.mouse.click(*cell(window, 0, 0))
+    window.settled()
+    page.locator("body").press("t")
+    window.until("lookback.store.world.moved.phase === 'train'")
+    window.step()
+    page.get_by_text("Decode", exact=True).first.click()
+    window.until("lookback.store.world.moved.phase === 'decode'")
+    assert window.world("moved.updates") == 1
+    _next(window)
+    assert "This step begins at decode 0, with no mask, setting or weight changed." in page.locator("#lesson").inner_text()
+    window.step()
+    assert [done for _, done in _checks(window)] == [False, False, False], "what was done there does not count"
+    window.press("Go there")
+    window.settled()
+    assert window.world("moved.updates") == 0
+    window.step()
+    assert [done for _, done in _checks(window)] == [True, True, True]
 
 
 def test_a_reload_finds_the_step_the_answer_and_the_run(blank: Window) -> None:
