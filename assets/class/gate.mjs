@@ -13,8 +13,10 @@ export class Gate {
     this.wrong = h("p", { class: "gate-wrong", role: "alert" });
     const asked = (/** @type {Event} */ event) => {
       event.preventDefault();
+      const [typed, named] = [this.code.input.value.trim(), this.name.input.value.trim()];
+      if (!typed || !named) return this.refused([...(typed ? [] : [{ field: "code", message: msg`Type the code that the teacher shows.` }]), ...(named ? [] : [{ field: "name", message: msg`Type a name; the teacher sees it.` }])]);
       this.busy(true);
-      join(this.code.input.value.trim(), this.name.input.value.trim());
+      join(typed, named);
     };
     const form = h("form", { class: "gate-part", novalidate: true, onsubmit: asked }, h("h2", { class: "h" }, msg`Join a class`),
       h("p", { class: "note" }, msg`You follow the teacher’s run on your own screen, answer questions, and may go off on your own.`),

@@ -8,7 +8,7 @@ import { write } from "./pieces.mjs";
 import { drawQuestion, questionForm } from "./question.mjs";
 
 /** @typedef {import("./types").Lesson} Lesson @typedef {import("./types").Step} Step @typedef {import("./types").Kept} Kept @typedef {import("./types").Judged} Judged @typedef {import("./see.mjs").See} See */
-/** @typedef {import("./question.mjs").Acts & {go: (step: number) => void, next: () => void, begin: () => void, write: (text: string) => void, give: () => void}} Acts */
+/** @typedef {import("./question.mjs").Acts & {go: (step: number) => void, next: () => void, begin: () => void, write: (text: string) => void, ask: () => void, give: () => void}} Acts */
 /** @typedef {{lesson: Lesson, number: number, following: Lesson | null, see: See, kept: Kept, step: number, done: number}} State */
 
 export class Panel {
@@ -144,7 +144,7 @@ export class Panel {
 
   hint() {
     this.open.hinted = true;
-    this.acts.write("");
+    this.acts.ask();
   }
 
   /** @param {State} state @param {See} see */

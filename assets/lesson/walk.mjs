@@ -118,7 +118,8 @@ export class Walk {
       go: (/** @type {number} */ step) => this.go(step),
       next: () => this.next(),
       begin: () => this.begin(),
-      write: (/** @type {string} */ wrote) => (this.step.write ? this.keeping({ wrote }) : this.ask()),
+      write: (/** @type {string} */ wrote) => this.keeping({ wrote }),
+      ask: () => this.ask(),
       give: () => this.keeping({ given: true }),
     };
   }

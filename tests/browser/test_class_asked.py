@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.browser.conftest import Window
+
+pytestmark = pytest.mark.browser
 
 OPEN = "lookback.run.commands.open({architecture: 'decoder_only', task: 'language_model'})"
 

@@ -114,7 +114,7 @@ export const gradient = {
         { says: () => parts`row ${FAR} or later is followed`, done: (see) => first(see, "tanh") && (way(see, "tanh")?.row ?? -1) >= FAR && way(see, "tanh")?.row !== LAST, now: (see) => (way(see, "tanh") ? msg`row ${way(see, "tanh")?.row ?? ""}` : msg`not measured`), mark: "e" },
         { says: () => parts`a hundredth reaches state 0`, done: (see) => first(see, "tanh") && way(see, "tanh")?.row !== LAST && atStart(see, "tanh") >= HUNDREDTH, now: (see) => startNow(see, "tanh"), mark: "m" },
       ],
-      hint: () => parts`Each link costs about a half. Drag or scroll in the view to see the early rows, and click near row ${FAR}.`,
+      hint: () => parts`Each link leaves only a part. Drag or scroll in the view to see the early rows, and click near row ${FAR}.`,
       verdict: (see) => parts`From row ${way(see, "tanh")?.row ?? ""} it is ${g(startNow(see, "tanh"))}${measured}. The fewer the links, the more arrives: such a cell learns what lies near, and hardly what lies far.`,
     },
     {

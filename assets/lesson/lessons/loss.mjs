@@ -85,7 +85,7 @@ export const loss = {
       title: () => msg`Which rows count`,
       text: (see) => [
         parts`Each row of the batch is one column: input, label, and at the bottom whether it counts. The English words are given, so nothing is learned from predicting them: their rows do not count.`,
-        parts`The second pair is shorter. Choose sequence ${b(requestName(1))} below the rows to see what fills it up. Of ${all(see).length} rows in both, ${counting(see)}${exact} count.`,
+        parts`The second pair is shorter. Choose sequence ${b(requestName(1))} below the rows to see what fills it up. Rows of both that count: ${counting(see)} of ${all(see).length}${exact}.`,
       ],
       at: { says: () => msg`after the stage Batch`, here: (see) => standsAfter(see, "batch"), start: begins(1) },
       ring: (see) => (see.world.look.request === 1 ? "" : ".batch-line .seqs"),
