@@ -33,7 +33,7 @@ imports: $(VENV)/.test
 	lint-imports
 
 unit: $(VENV)/.test
-	pytest -q -m "not browser"
+	pytest -q -n auto --maxprocesses 4 --dist worksteal -m "not browser"
 
 assets: $(VENV)/.test
 	node --test $$(find tests/assets -name '*.test.mjs')
