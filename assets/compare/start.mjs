@@ -13,6 +13,7 @@ import { textOf } from "../lib/setup/together.mjs";
 import { nameOf, splittingOf, tokenize } from "../lib/setup/tokens.mjs";
 import { requestOf, taskOf } from "./asked.mjs";
 import { Column } from "./columns.mjs";
+import { exampleOf, pick, preset } from "./examples.mjs";
 import { apart, FEWEST, isComparison, MOST, pack, unpack } from "./link.mjs";
 import { ALL, Grid } from "./grid.mjs";
 import { sets } from "./sets.mjs";
@@ -27,7 +28,6 @@ const REST = 220; // ms after which the address and the reach follow
 const LONGEST = 24; // steps that the track has places for
 const PATIENCE = 100; // ms that a step waits for the slowest model, so that it is one picture
 
-const preset = (/** @type {string} */ task) => data.tasks.find((/** @type {any} */ t) => t.id === task).presets[0];
 /** @returns {Comparison} */
 const first = () => ({ task: "translation", models: ["cho_2014", "bahdanau", "encoder_decoder"], configs: [{}, {}, {}], weights: "trained", source: preset("translation").source, target: [], seed: 7, lead: "own", phase: "decode" });
 
@@ -214,16 +214,6 @@ function example(chosen) {
   begin({ ...page.now, task, models, configs, source: found.source, target: found.target ?? [] }).then(() => left.length && refuse(`${left.join("; ")}.`));
 }
 
-/** The comparison or example that this is, "set 1" or "task 2", or "". @param {Comparison} now */
-function exampleOf(now) {
-  const { task, source, target } = now;
-  const same = (/** @type {any} */ a, /** @type {any} */ b) => JSON.stringify(a ?? []) === JSON.stringify(b ?? []);
-  const whole = sets(preset).findIndex((s) => Object.entries(s.holds).every(([name, value]) => same(value, /** @type {any} */ (now)[name])));
-  if (whole >= 0) return `set ${whole}`;
-  const at = data.tasks.find((/** @type {any} */ t) => t.id === task).presets.findIndex((/** @type {any} */ p) => same(p.source, source) && same(p.target, target));
-  return at < 0 ? "" : `${task} ${at}`;
-}
-
 const copy = () => copied(location.origin + location.pathname + pack(page.now)).then((done) => text(place("compare-copied"), done ? msg`Copied` : ""));
 
 /** Open one column as a stage of its own. @param {Column} c */
@@ -283,14 +273,6 @@ function status() {
   text(place("compare-status"), all ? msg`PyTorch, ${device.toUpperCase()}, ${ms.toFixed(ms < 10 ? 1 : 0)} ms for this step of all models` : states.includes("closed") ? msg`the server refuses this page` : msg`Connecting`);
 }
 
-function presets() {
-  const picker = place("compare-presets");
-  const fits = (/** @type {any} */ t) => !t.presets[0].features && data.architectures.some((/** @type {any} */ a) => !apart(a, t.id, data.tasks));
-  picker.append(h("option", { value: "" }, msg`Your own input`), h("optgroup", { label: msg`Comparisons` }, sets(preset).map((s, i) => h("option", { value: `set ${i}` }, s.name))), ...data.tasks.filter(fits).map((/** @type {any} */ t) =>
-    h("optgroup", { label: t.name }, t.presets.map((/** @type {any} */ p, /** @type {number} */ i) => h("option", { value: `${t.id} ${i}`, title: p.note }, p.name)))));
-  picker.addEventListener("change", () => example(picker.value));
-}
-
 /** @type {Record<string, (value: string) => any>} */
 const acts = {
   step: () => { stop(); step(); }, back: () => { stop(); back(); }, play, theme: theming(() => { paint(); draw(); }), speak: () => speak(place("language").dataset.language ?? ""),
@@ -315,7 +297,7 @@ function follow() {
   }
 }
 
-presets();
+pick(place("compare-presets"), example);
 Object.assign(window, { lookbackCompare: page });
 await follow();
 document.documentElement.dataset.ready = "";
