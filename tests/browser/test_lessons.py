@@ -126,7 +126,7 @@ class Walker:
     def _write(self) -> None:
         self.page.locator("#lesson textarea").fill("In my own words.")
         self.window.press("Compare with ours")
-        assert len(self.page.locator(".lours .ruling").inner_text()) > 80
+        self.window.until("document.querySelector('.lours .ruling').textContent.length > 80")  # painted in the frame after
 
 
 @pytest.mark.parametrize("name", WALKS)
