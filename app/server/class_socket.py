@@ -14,7 +14,7 @@ from typing import Any, get_args
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.server.admission import close_reason
-from app.server.socket import CLOSING_TIME, Closed
+from app.server.socket import CLOSING_TIME, Closed, texts
 from app.server.strict import read_json
 from app.session import class_words as words
 from app.session.classes import Classes
@@ -116,15 +116,7 @@ class Sockets:
 
     async def _read(self, websocket: WebSocket, place: Place, address: str) -> None:
         pace = Pace()
-        while True:
-            message = await websocket.receive()
-            if message["type"] == "websocket.disconnect":
-                return
-            text = message.get("text")
-            if text is None:
-                raise Closed(1003, "a binary message was given; allowed: JSON text")
-            if (length := len(text.encode("utf-8", "replace"))) > LARGEST:
-                raise Closed(1009, f"a message of {length} bytes was given; allowed: at most {LARGEST} bytes")
+        async for text in texts(websocket, LARGEST):
             if not place.closing:
                 await self._take(place, text, address)
             await pace.wait()

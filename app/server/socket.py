@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import assert_never, cast
@@ -128,16 +129,19 @@ async def _send(websocket: WebSocket, connection: Connection) -> None:
 
 
 async def _read(websocket: WebSocket, session: Session, connection: Connection) -> None:
-    while True:
-        message = await websocket.receive()
-        if message["type"] == "websocket.disconnect":
-            return
+    async for text in texts(websocket, LARGEST_MESSAGE):
+        _take(session, connection, text)
+
+
+async def texts(websocket: WebSocket, largest: int) -> AsyncIterator[str]:
+    """What the browser says, until it goes. largest: bytes of a message. Raises `Closed` for one that is longer, or no text."""
+    while (message := await websocket.receive())["type"] != "websocket.disconnect":
         text = message.get("text")
         if text is None:
             raise Closed(1003, "a binary message was given; allowed: JSON text")
-        if len(text) > LARGEST_MESSAGE:
-            raise Closed(1009, f"a message of {len(text)} characters was given; allowed: at most {LARGEST_MESSAGE} bytes")
-        _take(session, connection, text)
+        if (length := len(text.encode("utf-8", "replace"))) > largest:
+            raise Closed(1009, f"a message of {length} bytes was given; allowed: at most {largest} bytes")
+        yield text
         await asyncio.sleep(0)  # messages that came together are there at once, and others have their turn between them
 
 
