@@ -39,8 +39,8 @@ from app.session.lobby import Lobby
 from app.session.scenario import defaults
 from app.session.services import EngineClass, Services
 from app.settings import BadSetting, Settings
+from app.ui.index import build_dash
 from app.ui.language import Languages
-from app.ui.layout import build_dash
 from app.ui.replay import replay_pages
 
 log = logging.getLogger("lookback")

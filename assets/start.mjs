@@ -112,7 +112,7 @@ const inHere = page.lookbackViews;
 const views = loadViews(data.views, inHere && (async (address) => ({ default: inHere[address] })));
 await replay?.inlineCharts();
 actions.speed(passing.getItem(RATE) ?? actions.rate);
-/** On a page that is the stage with something beside it (app/ui/layout.py): assets/PAGE/start.mjs. */
+/** On a page that is the stage with something beside it (app/ui/index.py): assets/PAGE/start.mjs. */
 if (page.lookbackBeside?.begin({ store, run, actions, registry, say }) !== "later") run.begin();
 if (replay) /** @type {any} */ (document.getElementById(data.ids.SHARE)).textContent = msg`Recording`;
 if (replay) document.querySelector(".setup")?.setAttribute("tabindex", "0"); // nothing in it takes the focus, and it scrolls

@@ -17,8 +17,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from app.ui.index import ASSETS, Page, page_data
 from app.ui.language import chosen, say
-from app.ui.layout import ASSETS, Page, page, page_data
+from app.ui.layout import page
 from app.ui.still import markup
 
 NAME = "lookback"
@@ -48,7 +49,7 @@ def replay_pages(app: Page, catalogue: Mapping[str, Any]) -> Callable[[], Pages]
 
 
 class Pages:
-    """Makes a replay's two halves once; between them stands the run. data: what `layout.page_data` says; content: the page."""
+    """Makes a replay's two halves once; between them stands the run. data: what `index.page_data` says; content: the page."""
 
     def __init__(self, assets: Path, plotly: Path, data: Mapping[str, Any], content: Any) -> None:
         self._assets, self._plotly, self._data, self._content = assets, plotly, data, content

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from app.ui.gathered import FOLDER, Gatherer, add_files
-from app.ui.layout import ASSETS
+from app.ui.index import ASSETS
 
 MODULES = {
     "lib/a.mjs": 'import { two as second } from "./b.mjs";\nexport const one = 1;\nexport function sum() { return one+second; }',

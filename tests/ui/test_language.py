@@ -14,6 +14,7 @@ from starlette.datastructures import Headers
 
 from app.session.catalogue_view import catalogue
 from app.ui import controls, gallery, language, layout, parts, replay, sections
+from app.ui.index import build_dash
 
 
 def _shown(component: Any) -> Iterator[str]:
@@ -41,7 +42,7 @@ def test_nothing_of_the_layout_is_said_past_the_language(monkeypatch: pytest.Mon
 
 
 def test_the_page_is_whole_in_every_language() -> None:
-    page = layout.build_dash(FastAPI(), catalogue())
+    page = build_dash(FastAPI(), catalogue())
     for name in language.LANGUAGES:
         with language.speaking(name):
             index = page.index()
@@ -79,7 +80,7 @@ def test_a_text_is_filled_in_the_language_that_is_spoken(monkeypatch: pytest.Mon
 
 
 def test_a_replay_speaks_the_language_of_who_saved_it() -> None:
-    pages = replay.replay_pages(layout.build_dash(FastAPI(), catalogue()), catalogue())
+    pages = replay.replay_pages(build_dash(FastAPI(), catalogue()), catalogue())
     with language.speaking("fr"):
         before = pages()(False)[0].decode()
         title = language.say("Lookback: a recorded run")

@@ -19,16 +19,17 @@ from fastapi.testclient import TestClient
 from app.session.catalogue_view import catalogue
 from app.session.scenario import defaults, parse
 from app.ui import controls, gallery, ids, layout
+from app.ui.index import ASSETS, Page, build_dash
 from models import Relation, Spec
 from models.catalogue import architectures
 from models.parts.visibility import PROGRAMS, Visibility
 
-START = (layout.ASSETS / "start.mjs").read_text()
+START = (ASSETS / "start.mjs").read_text()
 
 
 @pytest.fixture(scope="module")
-def page() -> layout.Page:
-    return layout.build_dash(FastAPI(), catalogue())
+def page() -> Page:
+    return build_dash(FastAPI(), catalogue())
 
 
 def _all(component: Any) -> Iterator[Component]:
@@ -47,19 +48,19 @@ def _data(index: str) -> dict[str, Any]:
     return data
 
 
-def test_no_two_elements_share_an_id(page: layout.Page) -> None:
+def test_no_two_elements_share_an_id(page: Page) -> None:
     names = Counter(str(c.id) for c in _all(layout.page(catalogue())) if getattr(c, "id", None) is not None)
     assert [name for name, count in names.items() if count > 1] == []
 
 
-def test_every_id_that_the_scripts_are_told_is_on_the_page(page: layout.Page) -> None:
+def test_every_id_that_the_scripts_are_told_is_on_the_page(page: Page) -> None:
     there = {str(c.id) for c in _all(layout.page(catalogue())) if getattr(c, "id", None) is not None}
     data = _data(page.index())
     assert set(data["ids"].values()) <= there
 
 
-def test_there_is_a_place_for_each_slot_that_a_view_may_name(page: layout.Page) -> None:
-    contract = re.search(r"slot: (.*?);", (layout.ASSETS / "lib" / "types.d.ts").read_text())
+def test_there_is_a_place_for_each_slot_that_a_view_may_name(page: Page) -> None:
+    contract = re.search(r"slot: (.*?);", (ASSETS / "lib" / "types.d.ts").read_text())
     assert contract
     assert set(re.findall(r'"(\w+)"', contract[1])) == set(ids.SLOTS)
     there = {str(c.id) for c in _all(layout.page(catalogue())) if getattr(c, "id", None) is not None}
@@ -68,7 +69,7 @@ def test_there_is_a_place_for_each_slot_that_a_view_may_name(page: layout.Page) 
         ids.slot("attic")
 
 
-def test_every_button_and_every_binding_has_its_script(page: layout.Page) -> None:
+def test_every_button_and_every_binding_has_its_script(page: Page) -> None:
     acts = {getattr(c, "data-act", None) for c in _all(layout.page(catalogue()))} - {None}
     table = START[START.index("const acts") : START.index('addEventListener("click"')]
     assert acts
@@ -79,7 +80,7 @@ def test_every_button_and_every_binding_has_its_script(page: layout.Page) -> Non
     assert {name for name in bound if f"[data.ids.{name.upper()}]:" not in START} == set()
 
 
-def test_dash_makes_the_controls_that_have_places_in_the_page_and_nothing_else(page: layout.Page) -> None:
+def test_dash_makes_the_controls_that_have_places_in_the_page_and_nothing_else(page: Page) -> None:
     made = page.layout().children
     assert [place.to for place in made] == [place.children.id for place in made] == ["preset", "phase", "rate", "unit"]
     index = page.index()
@@ -88,14 +89,14 @@ def test_dash_makes_the_controls_that_have_places_in_the_page_and_nothing_else(p
     assert "<script src=" not in body and "dash_renderer" in inert
 
 
-def test_the_page_asks_nobody_else_for_anything(page: layout.Page) -> None:
+def test_the_page_asks_nobody_else_for_anything(page: Page) -> None:
     assert re.findall(r"https?://", page.index()) == []
 
 
 @pytest.mark.parametrize("here", layout.GUIDED)
 def test_a_guided_page_is_the_stage_with_one_script_more(here: str) -> None:
     api = FastAPI()
-    index = layout.build_dash(api, catalogue()).index()
+    index = build_dash(api, catalogue()).index()
     guided = TestClient(api).get(f"/{here}").text
     assert f'<html lang="en" data-cold data-page="{here}">' in guided
     assert f"/{here}.mjs" in guided and f"/{here}/{here}.css" in guided and "/lookback.mjs" not in guided
@@ -107,13 +108,13 @@ def test_a_guided_page_is_the_stage_with_one_script_more(here: str) -> None:
 def test_words_in_the_catalogue_cannot_break_out_of_the_page() -> None:
     given = json.loads(json.dumps(catalogue()))
     given["tasks"][0]["presets"][0]["name"] = "</script><script>alert(1)</script> {%scripts%}"
-    index = layout.build_dash(FastAPI(), given).index()
+    index = build_dash(FastAPI(), given).index()
     assert "alert(1)</script>" not in index
     assert index.count("{%scripts%}") == 2, "in the list of examples, and in what the scripts know"
     assert _data(index)["catalogue"]["tasks"][0]["presets"][0]["name"] == given["tasks"][0]["presets"][0]["name"]
 
 
-def test_the_first_scenario_is_a_valid_one(page: layout.Page) -> None:
+def test_the_first_scenario_is_a_valid_one(page: Page) -> None:
     scenario = _data(page.index())["scenario"]
     assert parse(scenario) == defaults("encoder_decoder")
 
@@ -144,7 +145,7 @@ def test_fields_beyond_the_first_wait_where_there_are_two_or_more_of_them() -> N
     assert later == [[False] * 4, [False] * 5, [False] * 4 + [True] * 3]
 
 
-def test_every_field_of_a_scenario_has_a_description(page: layout.Page) -> None:
+def test_every_field_of_a_scenario_has_a_description(page: Page) -> None:
     assert _data(page.index())["fields"] == json.loads(json.dumps(FIELDS))
     scenario = defaults("encoder_decoder").model_dump(mode="json")
     for group in ("training", "policy"):

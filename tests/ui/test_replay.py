@@ -12,13 +12,14 @@ from dash import html
 from fastapi import FastAPI
 
 from app.session.catalogue_view import catalogue
-from app.ui import ids, layout, replay
+from app.ui import ids, replay
+from app.ui.index import build_dash
 from app.ui.still import markup
 
 
 @cache
 def before(charts: bool = False) -> str:
-    app = layout.build_dash(FastAPI(), catalogue())
+    app = build_dash(FastAPI(), catalogue())
     return replay.replay_pages(app, catalogue())()(charts)[0].decode()
 
 

@@ -57,7 +57,7 @@ export class Controls {
     this.set(id, { value });
   }
 
-  /** Start Dash's scripts, one after the other. They lie in the page where they do nothing yet (app/ui/layout.py). */
+  /** Start Dash's scripts, one after the other. They lie in the page where they do nothing yet (app/ui/index.py). */
   async bring() {
     const parts = /** @type {HTMLTemplateElement | null} */ (document.getElementById("lookback-dash"));
     if (this.bringing || !parts) return;
