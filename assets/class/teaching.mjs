@@ -81,7 +81,7 @@ export class Teaching {
   /** The class goes to the run of this page. */
   take() {
     this.session = this.page.run.session;
-    if (this.room.socket) this.room.greet();
+    if (this.room.line.carries) this.room.greet();
     else this.room.connect();
     this.draw();
   }

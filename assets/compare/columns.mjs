@@ -67,7 +67,7 @@ export class Column {
   /** @param {any} scenario @returns {Promise<boolean>} */
   async open(scenario) {
     this.wanted = scenario;
-    if (!this.socket.socket) this.socket.connect();
+    this.socket.connect();
     const reply = await this.commands.open(scenario);
     this.problem = reply.ok ? "" : (reply.errors[0]?.message ?? "");
     if (reply.ok) await this.watch();

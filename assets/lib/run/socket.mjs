@@ -2,6 +2,7 @@
 /** The one connection: messages with numbers, one reply each, credit, and coming back after a cut. Knows nothing of what it carries. */
 
 import { msg } from "../language.mjs";
+import { Line } from "./line.mjs";
 import { decode } from "./wire.mjs";
 
 /** @typedef {{ok: boolean, errors: any[]}} Reply */
@@ -11,20 +12,9 @@ import { decode } from "./wire.mjs";
 /** The largest message that the server takes, bytes. */
 export const LARGEST = 64 * 1024;
 const FIRST_DELAY = 250;
-const LONGEST_DELAY = 8000;
-const QUIET = 20000;
-const DEAD = 10000;
 /** Codes after which trying again by itself cannot help (docs/wire.md). */
 const FINAL = new Set([1003, 1007, 1008, 1009, 4400, 4409, 4429]);
 const FORGOTTEN = 4404;
-
-const browser = {
-  open: (/** @type {string} */ url) => new WebSocket(url),
-  later: (/** @type {() => void} */ f, /** @type {number} */ ms) => setTimeout(f, ms),
-  never: (/** @type {any} */ timer) => clearTimeout(timer),
-  now: () => Date.now(),
-  random: () => Math.random(),
-};
 
 export class Socket {
   /**
@@ -33,14 +23,16 @@ export class Socket {
    * @param {(frame: import("./wire.mjs").Frame) => void} o.onFrame
    * @param {(state: State, reason: string, retryAt: number) => void} o.onState
    * @param {() => boolean} [o.onForgotten] the server has no such session (any more); true: connect anew
-   * @param {Partial<typeof browser>} [o.around] clock and network, replaced in tests
+   * @param {Partial<import("./line.mjs").Around>} [o.around] clock and network, replaced in tests
    */
   constructor({ address, onFrame, onState, onForgotten = () => true, around = {} }) {
-    this.address = address;
     this.onFrame = onFrame;
     this.onState = onState;
     this.onForgotten = onForgotten;
-    this.around = { ...browser, ...around };
+    this.line = new Line({
+      address, firstDelay: FIRST_DELAY, around, ping: () => JSON.stringify({ ping: this.line.around.now() }),
+      onOpen: () => this.opened(), onData: (data) => this.received(data), onCut: (code, reason) => this.closed(code, reason),
+    });
     /** @type {Map<number, Waiting>} */
     this.waiting = new Map();
     /** @type {State} */
@@ -48,23 +40,11 @@ export class Socket {
     /** Why it is closed, or since when it is cut (ms). */
     this.reason = "";
     this.number = 0;
-    this.failures = 0;
-    /** @type {any} */
-    this.socket = null;
-    /** @type {any} */
-    this.timer = null;
   }
 
   /** Begin, or try again at once. */
   connect() {
-    if (this.socket) return;
-    this.around.never(this.timer);
-    this.become(this.failures ? "offline" : "connecting");
-    const socket = (this.socket = this.around.open(this.address()));
-    socket.binaryType = "arraybuffer";
-    socket.onopen = () => this.opened();
-    socket.onmessage = (/** @type {any} */ message) => this.received(message.data);
-    socket.onclose = (/** @type {any} */ event) => socket === this.socket && this.closed(event.code, event.reason);
+    this.line.connect(() => this.become(this.line.failures ? "offline" : "connecting"));
   }
 
   /** @param {State} state @param {string} [reason] @param {number} [retryAt] */
@@ -75,18 +55,16 @@ export class Socket {
   }
 
   opened() {
-    this.failures = 0;
+    this.line.failures = 0;
     this.become("open", "");
     for (const [number, entry] of [...this.waiting]) {
-      if (entry.again) this.socket.send(entry.text);
+      if (entry.again) this.line.send(entry.text);
       else this.answer(number, { ok: false, errors: [] });
     }
-    this.listenOn();
   }
 
   /** @param {any} data */
   received(data) {
-    this.listenOn();
     let frame;
     try {
       frame = decode(data);
@@ -98,42 +76,21 @@ export class Socket {
     if (frame.kind === "reply") this.answer(frame.event.to, { ok: frame.event.ok, errors: frame.event.errors });
   }
 
-  /** After a while of silence ask for a sign of life; without one the connection is dead. */
-  listenOn() {
-    this.around.never(this.timer);
-    this.timer = this.around.later(() => this.probe(DEAD), QUIET);
-  }
-
-  /** @param {number} patience ms */
+  /** @param {number} patience ms in which there must be a sign of life */
   probe(patience) {
-    if (this.state !== "open") return;
-    this.around.never(this.timer);
-    this.socket.send(JSON.stringify({ ping: this.around.now() }));
-    this.timer = this.around.later(() => this.drop("no answer"), patience);
-  }
-
-  /** Give the connection up and come back. @param {string} why */
-  drop(why) {
-    const socket = this.socket;
-    this.closed(1006, why);
-    socket?.close();
+    this.line.probe(patience);
   }
 
   /** Be done: nothing more is sent, heard or tried, and who waits for an answer goes on. */
   end() {
-    const socket = this.socket;
-    this.socket = null;
     this.state = "closed";
-    this.around.never(this.timer);
+    this.line.end();
     this.answerAll({ ok: false, errors: [] });
-    socket?.close(1000);
   }
 
   /** @param {number} code @param {string} reason */
   closed(code, reason) {
     const wasOffline = this.state === "offline";
-    this.socket = null;
-    this.around.never(this.timer);
     if (FINAL.has(code)) {
       this.become("closed", reason || msg`the server refuses this page`);
       return this.answerAll(notConnected(this.reason));
@@ -143,10 +100,10 @@ export class Socket {
       if (this.onForgotten()) this.connect();
       return;
     }
-    const now = this.around.now();
-    const delay = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** this.failures++) * (0.8 + 0.4 * this.around.random());
+    const now = this.line.around.now();
+    const delay = this.line.delay();
     this.become("offline", wasOffline ? this.reason : String(now), now + delay);
-    this.timer = this.around.later(() => this.connect(), delay);
+    this.line.wait(() => this.connect(), delay);
   }
 
   /** Send a command; resolves with its reply. Never throws. `again`: send it anew after a cut.
@@ -159,7 +116,7 @@ export class Socket {
     if (bytes > LARGEST) return Promise.resolve(tooLong(command.kind, bytes));
     return new Promise((resolve) => {
       this.waiting.set(number, { text, again, answer: resolve });
-      if (this.state === "open") this.socket.send(text);
+      if (this.state === "open") this.line.send(text);
     });
   }
 
@@ -177,7 +134,7 @@ export class Socket {
 
   /** Credit for one values frame that was drawn. @param {number} seq */
   ack(seq) {
-    if (this.state === "open") this.socket.send(JSON.stringify({ ack: seq }));
+    if (this.state === "open") this.line.send(JSON.stringify({ ack: seq }));
   }
 }
 

@@ -67,7 +67,7 @@ test("after a cut it comes back by itself, later each time, and says who it is a
   assert.equal(around.socket.sent[0].kind, "join");
   around.hear({ kind: "joined" });
   assert.deepEqual(states.at(-1), ["open", ""]);
-  assert.equal(room.failures, 0);
+  assert.equal(room.line.failures, 0);
 });
 
 test("a class that is not there (yet) after a restart is asked for again; a first refusal is the person's to read", () => {
