@@ -10,6 +10,7 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 
+from tests.server.serving import Page, page
 from tests.session.pages import PATIENCE
 
 Message = dict[str, Any]
@@ -76,3 +77,21 @@ async def student(port: int, code: str, name: str, **known: str) -> AsyncIterato
         await one.say("join", code=code, name=name, **known)
         one.first = await one.until("joined")
         yield one
+
+
+@asynccontextmanager
+async def run(port: int) -> AsyncIterator[tuple[Page, str]]:
+    """A page with a run, and the name of its session."""
+    async with page(port) as one:
+        assert (await one.do(kind="open", scenario={})).ok
+        yield one, one.frames[0].session
+
+
+@asynccontextmanager
+async def school(port: int) -> AsyncIterator[tuple[Seat, Seat, Seat, Page]]:
+    """A teacher, Ann and Ben, and the teacher's run."""
+    async with run(port) as (stage, session), teacher(port, session) as one:
+        code = one.first["code"]
+        async with student(port, code, "Ann") as ann, student(port, code.lower().replace("-", " "), "Ben") as ben:
+            await one.until("class", following=2)
+            yield one, ann, ben, stage
