@@ -33,6 +33,9 @@ export const held = (step, see, kept) => (asking(step, see, kept) && step.predic
  * @param {Step} step @param {See} see @param {Kept} kept */
 export const elsewhere = (step, see, kept) => !!step.at && (!begun(kept) || (!!step.predict && kept.said === undefined && !asking(step, see, kept)));
 
+/** Whether a step that was never begun begins elsewhere: then who goes on is taken there. @param {Step} step @param {See} see @param {Kept} kept */
+export const afar = (step, see, kept) => !!step.at && !begun(kept) && !stands(step, see);
+
 /** Where it begins, for somebody who stands elsewhere, or there with a run that was changed. @param {Step} step @param {See} see */
 export function begins(step, see) {
   const at = step.at?.says() ?? "";
@@ -64,9 +67,10 @@ export function advanced(lesson, see, progress) {
 /** What a step noted, once it was done. @param {Kept} kept @param {Record<string, number | string>} note @returns {Kept} the same one, where it is noted already */
 const noting = (kept, note) => (JSON.stringify(kept.note) === JSON.stringify(note) ? kept : { ...kept, note });
 
-/** What one waits for, in a few words; "" once the step is done. @param {Step} step @param {See} see @param {Kept} kept @param {boolean} done */
-export function waiting(step, see, kept, done) {
-  if (done) return "";
+/** What one waits for, in a few words; once the step is done, where Next leads if that is not here. @param {Step} step @param {See} see @param {Kept} kept
+ * @param {boolean} done @param {Step} [after] the step after it, where it was never begun */
+export function waiting(step, see, kept, done, after) {
+  if (done) return after && afar(after, see, {}) ? msg`Next opens ${after.at?.says() ?? ""}` : "";
   if (see.world.connection !== "open") return msg`not connected: the checks wait`;
   if (asking(step, see, kept)) return msg`waiting for your answer`;
   if (step.at && elsewhere(step, see, kept)) return msg`waits at ${step.at.says()}`;

@@ -9,7 +9,7 @@ import { drawQuestion, questionForm } from "./question.mjs";
 
 /** @typedef {import("./types").Lesson} Lesson @typedef {import("./types").Step} Step @typedef {import("./types").Kept} Kept @typedef {import("./types").Judged} Judged @typedef {import("./see.mjs").See} See */
 /** @typedef {import("./question.mjs").Acts & {go: (step: number) => void, next: () => void, begin: () => void, write: (text: string) => void, ask: () => void, give: () => void}} Acts */
-/** @typedef {{lesson: Lesson, number: number, following: Lesson | null, see: See, kept: Kept, step: number, done: number}} State */
+/** @typedef {{lesson: Lesson, number: number, following: Lesson | null, see: See, kept: Kept, step: number, done: number, going: boolean, after?: Step}} State going: to where the step begins */
 
 export class Panel {
   /** @param {HTMLElement} place @param {Acts} acts */
@@ -69,7 +69,7 @@ export class Panel {
   }
 
   /** @param {any} line @param {Step} one @param {number} i @param {State} state */
-  drawLine(line, one, i, { step, done, see, kept }) {
+  drawLine(line, one, i, { step, done, see, kept, going }) {
     const [mark, main] = line.children;
     const [head, body] = main.children;
     const now = i === step;
@@ -82,7 +82,7 @@ export class Panel {
     hide(body, !now);
     if (!now) return void (body.childElementCount && body.replaceChildren());
     if (!body.childElementCount) body.append(...this.parts(one, i));
-    this.drawStep(one, see, kept, done > i);
+    this.drawStep(one, see, kept, done > i, going);
   }
 
   /** The parts of the open step: all of them are there from the start. @param {Step} one @param {number} i */
@@ -99,11 +99,11 @@ export class Panel {
     return [texts, begin, form, asks, area, ours, checks, end, again].filter(Boolean);
   }
 
-  /** @param {Step} one @param {See} see @param {Kept} kept @param {boolean} done */
-  drawStep(one, see, kept, done) {
+  /** @param {Step} one @param {See} see @param {Kept} kept @param {boolean} done @param {boolean} going */
+  drawStep(one, see, kept, done, going) {
     const { text: texts, begin, again, form, checks } = this.open;
     list(texts, one.text(see), (_, i) => i, () => h("p"), (p, said) => write(p, said));
-    const away = !done && judge.elsewhere(one, see, kept);
+    const away = !done && !going && judge.elsewhere(one, see, kept);
     const off = see.world.connection !== "open";
     hide(begin, !away);
     text(begin.firstElementChild, judge.begins(one, see));
@@ -148,11 +148,11 @@ export class Panel {
   }
 
   /** @param {State} state @param {See} see */
-  drawFoot({ lesson, step, done, kept, following }, see) {
+  drawFoot({ lesson, step, done, kept, following, after }, see) {
     const over = step === lesson.steps.length - 1;
     const is = done > step;
     this.back.disabled = step === 0;
-    text(this.wait, judge.waiting(lesson.steps[step], see, kept, is));
+    text(this.wait, judge.waiting(lesson.steps[step], see, kept, is, after));
     text(this.next, !over ? msg`Next` : following ? msg`Next lesson` : msg`To the stage`);
     this.next.disabled = !is;
     set(this.next, "class", is ? "btn step" : "btn");

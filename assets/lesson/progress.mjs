@@ -1,7 +1,7 @@
 // @ts-check
-/** How far each lesson is, kept in this browser. */
+/** How far each lesson is. A tab keeps all of its own walk; the browser keeps what was done, for later visits and other tabs. */
 
-import { lasting } from "../lib/storage.mjs";
+import { lasting, passing } from "../lib/storage.mjs";
 
 /** @typedef {import("./types").Progress} Progress @typedef {import("./types").Kept} Kept @typedef {import("./types").Lesson} Lesson */
 
@@ -11,30 +11,44 @@ const key = (/** @type {string} */ id) => `${LAST}-${id}`;
 /** @returns {Progress} */
 export const fresh = () => ({ step: 0, done: 0, steps: {} });
 
-/** @param {Lesson} lesson @returns {Progress} */
-export function load(lesson) {
+/** This tab goes on with its own; a new one begins where the last visit was. @param {Lesson} lesson @returns {Progress} */
+export const load = (lesson) => stored(passing, lesson) ?? stored(lasting, lesson) ?? fresh();
+
+/** @param {import("../lib/storage.mjs").Kept} storage @param {Lesson} lesson @returns {Progress | null} */
+function stored(storage, { id, steps }) {
   try {
-    return fitting(JSON.parse(lasting.getItem(key(lesson.id)) ?? "null"), lesson.steps.length);
+    return fitting(JSON.parse(storage.getItem(key(id)) ?? "null"), steps.length);
   } catch {
-    return fresh();
+    return null;
   }
 }
 
-/** What was kept by an earlier page may be of another lesson by now. @param {any} kept @param {number} count of steps @returns {Progress} */
+/** What was kept by an earlier page may be of another lesson by now. @param {any} kept @param {number} count of steps @returns {Progress | null} */
 export function fitting(kept, count) {
   const whole = (/** @type {any} */ n, /** @type {number} */ most) => Number.isInteger(n) && n >= 0 && n <= most;
-  if (!kept || !whole(kept.done, count) || !whole(kept.step, Math.min(kept.done, count - 1)) || typeof kept.steps !== "object" || !kept.steps) return fresh();
+  if (!kept || !whole(kept.done, count) || !whole(kept.step, Math.min(kept.done, count - 1)) || typeof kept.steps !== "object" || !kept.steps) return null;
   return { step: kept.step, done: kept.done, steps: kept.steps };
 }
 
 /** @param {Lesson} lesson @param {Progress} progress */
 export function save(lesson, progress) {
-  lasting.setItem(LAST, lesson.id);
-  lasting.setItem(key(lesson.id), JSON.stringify(progress));
+  for (const storage of [passing, lasting]) storage.setItem(LAST, lesson.id);
+  passing.setItem(key(lesson.id), JSON.stringify(progress));
+  lasting.setItem(key(lesson.id), JSON.stringify(remembered(progress, stored(lasting, lesson) ?? fresh())));
 }
 
-/** The lesson that was open last, "" for none. */
-export const last = () => lasting.getItem(LAST) ?? "";
+/** Of a walk what outlives its run: how far it came (another tab may have come further), what steps noted, what was written. What was answered and met
+ * belongs to a run. @param {Progress} progress @param {Progress} before @returns {Progress} */
+export function remembered({ step, done, steps }, before) {
+  const lasts = Object.entries(steps).map(([at, { note, wrote, given }]) => [at, { ...(note && { note }), ...(wrote && { wrote }), ...(given && { given }) }]);
+  return { step, done: Math.max(done, before.done), steps: { ...before.steps, ...Object.fromEntries(lasts.filter(([, kept]) => Object.keys(kept).length)) } };
+}
+
+/** Whether somebody walked it to its end in this browser. @param {Lesson} lesson */
+export const walked = (lesson) => [passing, lasting].some((storage) => stored(storage, lesson)?.done === lesson.steps.length);
+
+/** The lesson that was open last, here or in another tab, "" for none. */
+export const last = () => passing.getItem(LAST) ?? lasting.getItem(LAST) ?? "";
 
 /** To a step that was reached. @param {Progress} progress @param {number} step @param {number} count @returns {Progress} */
 export const at = (progress, step, count) => (step >= 0 && step < count && step <= progress.done ? { ...progress, step } : progress);

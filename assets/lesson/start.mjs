@@ -4,7 +4,7 @@
 import { h } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { lessons } from "./lessons.mjs";
-import { last } from "./progress.mjs";
+import { last, walked } from "./progress.mjs";
 import { Walk } from "./walk.mjs";
 
 /** @param {any} page the store, the run, what a person can do, the views, and where a sentence is said */
@@ -32,7 +32,7 @@ const stepOf = (text) => (/^\d{1,3}$/.test(text ?? "") ? Number(text) - 1 : null
 /** The list of lessons in the top bar. @param {string} now */
 function pick(now) {
   const select = /** @type {HTMLSelectElement} */ (document.getElementById("lesson-pick"));
-  select.replaceChildren(...(now ? [] : [h("option", { value: "" }, msg`Choose a lesson`)]), ...lessons.map((lesson, i) => h("option", { value: lesson.id }, msg`Lesson ${i + 1}: ${lesson.title()}`)));
+  select.replaceChildren(...(now ? [] : [h("option", { value: "" }, msg`Choose a lesson`)]), ...lessons.map((lesson, i) => h("option", { value: lesson.id }, `${msg`Lesson ${i + 1}: ${lesson.title()}`}${walked(lesson) ? " ✓" : ""}`)));
   select.value = now;
   select.onchange = () => select.value && location.assign(`?n=${select.value}`);
 }

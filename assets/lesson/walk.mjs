@@ -107,7 +107,7 @@ export class Walk {
     this.waiting = false;
     const { lesson, number, following, progress: { step, done } } = this;
     const see = this.see();
-    this.panel.draw({ lesson, number, following, see, kept: this.kept, step, done });
+    this.panel.draw({ lesson, number, following, see, kept: this.kept, step, done, going: this.going, after: this.progress.steps[step + 1]?.from ? undefined : lesson.steps[step + 1] });
     ring(see.world.moved ? (this.step.ring?.(see) ?? "") : "");
   }
 
@@ -149,14 +149,16 @@ export class Walk {
     return true;
   }
 
-  /** @param {number} step that was reached */
+  /** Who goes on is taken to where the next step begins; who goes back is offered it. @param {number} step that was reached */
   go(step) {
     const next = progress.at(this.progress, step, this.lesson.steps.length);
     if (next === this.progress) return;
+    const onward = step > this.progress.step;
     this.keep(next);
     this.address();
     const { at } = this.step;
-    if (at?.start.look && judge.stands(this.step, this.see())) this.run.look(at.start.look);
+    if (onward && this.store.world.connection === "open" && judge.afar(this.step, this.see(), this.kept)) this.begin();
+    else if (at?.start.look && judge.stands(this.step, this.see())) this.run.look(at.start.look);
     this.changed();
     this.draw();
     this.panel.focusStep();

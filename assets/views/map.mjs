@@ -9,6 +9,7 @@ import { arrived, edited, fillTable, mapTable, readout } from "../lib/map/maps.m
 import { drawMinis, squareSizes } from "../lib/map/minis.mjs";
 import { isLarge, pair } from "../lib/map/modes.mjs";
 import { Overview } from "../lib/draw/overview.mjs";
+import { edits } from "../lib/map/masks.mjs";
 import { Pane } from "../lib/map/pane.mjs";
 import { treeShown } from "../lib/next/beams.mjs";
 import { timeShown } from "../lib/training/backwards.mjs";
@@ -71,7 +72,7 @@ export default {
     if (lit(stage, world)) return () => [stage.map, stage.other].forEach((pane) => !pane.element.hidden && pane.paint());
     const mode = (stage.mode = modeOf(world, stage));
     set(element, "data-mode", mode);
-    set(element, "data-editing", world.look.editing && world.role === "writer" ? "" : null);
+    set(element, "data-editing", edits(world) ? "" : null);
     unlock(stage, world, context);
     controls(element, stage, world, context);
     const panes = sights(stage, world, mode);
@@ -98,7 +99,7 @@ const again = (element) => element.dispatchEvent(new Event("box"));
 /** Whether nothing changed since the last draw but what is pointed at: then the map is not made anew. @param {Stage} stage @param {World} world */
 function lit(stage, world) {
   const values = [0, 1, 2, 3, 4].flatMap((i) => world.values("map", i).map((k) => `${k.path} ${k.version}`)).join();
-  const seen = [world.moved, world.opened, world.schema, world.look, world.role, values];
+  const seen = [world.moved, world.opened, world.schema, world.look, world.role, world.held, values];
   const only = world.hover !== stage.hover && seen.every((part, i) => part === stage.seen[i]);
   Object.assign(stage, { seen, hover: world.hover });
   if (only) tell(stage);
@@ -214,7 +215,8 @@ function controls(element, stage, world, context) {
   }
   const edit = stage.part("edit");
   set(edit, "aria-pressed", String(world.look.editing));
-  set(edit, "disabled", world.role !== "writer");
+  set(edit, "disabled", world.role !== "writer" || !!world.held);
+  set(edit, "title", world.held || null);
   edit.onclick = () => context.look({ editing: !world.look.editing });
   const at = read.relation(world);
   const relations = world.opened?.relations ?? [];
@@ -242,9 +244,9 @@ function toStates(button, context) {
 function drawSide(stage, world, context, mode, redraw) {
   const special = !!pair(world) || isLarge(world, stage.kept);
   const side = stage.part("side");
-  const edits = world.look.editing && world.role === "writer";
-  hide(side, !special || edits);
-  hide(stage.part("zoom"), edits || mode === "pair");
+  const editing = edits(world);
+  hide(side, !special || editing);
+  hide(stage.part("zoom"), editing || mode === "pair");
   const head = `L${(read.relation(world)?.layer ?? 0) + 1} H${(read.relation(world)?.head ?? 0) + 1}`;
   [pair(world) ? msg`side by side` : msg`overview`, msg`heads: ${head}`].forEach((said, i) => {
     text(side.children[i], said);

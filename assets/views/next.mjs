@@ -115,7 +115,8 @@ export default {
     const words = world.opened.vocabulary.target;
     const view = read.requestView(world);
     const all = say.distribution(view, words, how, !!state.draft, beam.ahead(world, read.request(world)));
-    const able = world.role === "writer" && world.connection === "open";
+    const able = world.role === "writer" && world.connection === "open" && !world.held;
+    set(policy, "title", world.held || null);
     set(element, "data-open", state.open ? "" : null);
     set(element, "data-edited", view?.unedited?.logits ? "" : null);
     text(head.lastElementChild.firstElementChild, say.policyName(how));

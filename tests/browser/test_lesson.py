@@ -102,10 +102,9 @@ def test_the_first_lesson_as_a_person_walks_it(blank: Window) -> None:
     assert [done for _, done in _checks(window)] == [True, True, True]
     assert "You said noir. Without the cell dort leads" in page.locator(".pred .ruling").inner_text()
 
+    assert page.locator(".lesson-foot").get_by_role("status").inner_text() == "Next opens decode 1"
     _next(window)
-    assert "This step begins at decode 1." in page.locator("#lesson").inner_text()
-    window.press("Go there")
-    window.settled()
+    assert _shown(window) == "Try it yourself" and not page.locator(".lbegin").is_visible(), "it goes there by itself"
     assert window.tokens() == ["<bos>", "le"] and window.world("opened.scenario.masks") == []
     assert [done for _, done in _checks(window)] == [False, False, True]
     _hide(window, 1, 0)
@@ -136,9 +135,13 @@ def test_a_question_holds_what_computes_on_and_lets_one_go_back(blank: Window) -
     page = window.page
     _to_the_question(window)
     why = "Answer first: which source word will row 2 read most?"
-    for button in ("#step", "#play"):
+    for button in ("#step", "#play", ".view-map [data-part=edit]"):
         assert page.locator(button).is_disabled() and page.locator(button).get_attribute("title") == why
+    phases = page.locator(".place", has=page.get_by_role("radiogroup", name="Phase"))
+    assert phases.get_attribute("title") == why and phases.locator("input:enabled").count() == 0
     at = window.world("moved.at")
+    page.locator("body").press("m")
+    assert not window.world("look.editing") and window.said() == why
     page.locator("body").press("ArrowRight")
     page.locator("body").press("t")
     assert window.said() == why and window.world("moved.at") == at
@@ -167,7 +170,11 @@ def test_a_step_does_not_begin_in_a_run_that_was_trained_on_the_way(blank: Windo
     page.get_by_text("Decode", exact=True).first.click()
     window.until("lookback.store.world.moved.phase === 'decode'")
     assert window.world("moved.updates") == 1
-    _next(window)
+    assert page.locator(".lesson-foot").get_by_role("status").inner_text() == "Next opens decode 0"
+    page.evaluate("() => lookback.store.set({ connection: 'offline' })")
+    window.press("Next")
+    page.evaluate("() => lookback.store.set({ connection: 'open' })")
+    window.settled()
     assert "This step begins at decode 0, with no mask, setting or weight changed." in page.locator("#lesson").inner_text()
     window.step()
     assert [done for _, done in _checks(window)] == [False, False, False], "what was done there does not count"
@@ -202,7 +209,15 @@ def test_a_reload_finds_the_step_the_answer_and_the_run(blank: Window) -> None:
     assert _shown(other) == "Which word will be read?" and other.tokens() == ["<bos>", "le"], (
         "another tab begins where the step does"
     )
+    assert (
+        other.page.get_by_role("radio", name="cat", exact=True).is_enabled() and not other.page.locator(".opt :checked").count()
+    ), "what was answered belongs to the run of the other tab"
+    _answer(other, "black", "Reveal")
+    _next(other)
     assert other.problems == []
+    window.shared()
+    window.reload()
+    assert _shown(window) == "Which word will be read?" and "You said cat." in window.page.locator(".pred .ruling").inner_text()
 
 
 def test_a_step_can_be_named_and_an_unknown_lesson_says_which_there_are(blank: Window) -> None:

@@ -24,7 +24,7 @@ WALKS: dict[str, list[list[Act]]] = {
         [("cell", 3, 0), ("cell", 7, 3)],
         [("say", "1", "Yes. 1 row, in")],
         [("choose", "my")],
-        [("go",), ("say", "1", "You said 1. 9 rows: the new row needs")],
+        [("say", "1", "You said 1. 9 rows: the new row needs")],
         WRITE,
     ],
     "loss": [
@@ -38,22 +38,22 @@ WALKS: dict[str, list[list[Act]]] = {
     "memory": [
         [("say", "none", "You said none. 100%")],
         [("say", "whole", ""), ("step", 7)],
-        [("go",), ("say", "never", ""), ("step", 3)],
+        [("say", "never", ""), ("step", 3)],
         WRITE,
         WRITE,
     ],
     "bottleneck": [
         [("say", "1", ""), ("until", ENDED)],
-        [("go",), ("say", "480", "Yes. 480 B, for 4 rows as for 17.")],
-        [("go",), ("say", "2", "You said cat."), ("until", ENDED)],
-        [("go",), ("choose", "dort"), ("step", 9), ("choose", "livre"), ("choose", "rouge"), ("until", ENDED)],
+        [("say", "480", "Yes. 480 B, for 4 rows as for 17.")],
+        [("say", "2", "You said cat."), ("until", ENDED)],
+        [("choose", "dort"), ("step", 9), ("choose", "livre"), ("choose", "rouge"), ("until", ENDED)],
         WRITE,
     ],
     "gradient": [
         [("say", "0", "You said s0. A tenth comes as far back as state")],
         [("column", 6)],
-        [("go",), ("say", "13", "You said s13. A tenth comes as far back as state 0;")],
-        [("go",), ("until", f"{LOSS} < 0.5"), ("measured",)],
+        [("say", "13", "You said s13. A tenth comes as far back as state 0;")],
+        [("until", f"{LOSS} < 0.5"), ("measured",)],
         WRITE,
     ],
 }
@@ -87,12 +87,6 @@ class Walker:
         said = self.page.locator(".pred .ruling").inner_text()
         assert said.startswith(begins), said
         assert any(self.page.locator(".opt .n").all_inner_texts())
-
-    def _go(self) -> None:
-        assert self.page.locator(".lbegin").is_visible()
-        self.window.press("Go there")
-        self.window.settled()
-        assert not self.page.locator(".lbegin").is_visible()
 
     def _step(self, times: int = 1) -> None:
         self.window.step(times)
@@ -146,6 +140,7 @@ def test_a_lesson_from_its_first_question_to_its_last_sentence(blank: Window, na
         if number < len(WALKS[name]):
             forward.click()
             window.settled()
+            assert not window.page.locator(".lbegin").is_visible(), "who goes on is where the step begins"
     assert window.world("refused") is None
 
 

@@ -3,7 +3,7 @@
  * dragged, scrolled and zoomed. */
 
 import { zoomOf } from "../draw/pen.mjs";
-import { change, painted, toggled } from "./masks.mjs";
+import { change, edits, painted, toggled } from "./masks.mjs";
 import * as read from "../reads.mjs";
 import { twoFingers } from "../draw/touch.mjs";
 import { line } from "./visibility.mjs";
@@ -41,7 +41,7 @@ export function gestures(pane) {
 }
 
 /** @param {Pane} pane */
-const editing = (pane) => pane.world.look.editing && pane.world.role === "writer";
+const editing = (pane) => edits(pane.world);
 
 /** @param {Pane} pane */
 function drop(pane) {

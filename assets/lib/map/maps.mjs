@@ -5,6 +5,7 @@ import { cellText } from "../canvas.mjs";
 import { h } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import * as read from "../reads.mjs";
+import { edits } from "./masks.mjs";
 import { outside } from "../read/windows.mjs";
 import { figure, percent, rowWords, shown } from "../words.mjs";
 
@@ -112,7 +113,7 @@ export function readout(world, hover, number, state, marked = null) {
   const [queries, keys] = [read.rows(world, at.info.query), read.rows(world, at.info.key)];
   const row = hover?.row ?? focus.row;
   const key = hover?.column ?? focus.key ?? read.reads(number.weight, row, keys.length)[0]?.key ?? (number.came?.(row, 0) ? 0 : -1);
-  const note = world.look.editing && world.role === "writer" && !hover ? msg`Drag paints, right erases; a name hides its line.` : "";
+  const note = edits(world) && !hover ? msg`Drag paints, right erases; a name hides its line.` : "";
   if (row < 0 || key < 0) return { ...nothing, note, figures: msg`nothing is computed yet` };
   const here = focus.locked && row === focus.row && key === focus.key;
   const status = here ? msg`locked` : hover ? msg`preview` : msg`newest`;

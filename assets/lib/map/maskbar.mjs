@@ -3,7 +3,7 @@
 
 import { h, hide, set, text } from "../dom.mjs";
 import { msg } from "../language.mjs";
-import { block, change, maskSummary, painted, reset } from "./masks.mjs";
+import { block, change, edits, maskSummary, painted, reset } from "./masks.mjs";
 import * as read from "../reads.mjs";
 import { LARGEST, area, programs, range, rowNumbers } from "./visibility.mjs";
 
@@ -43,7 +43,7 @@ const of = (root, part) => root.querySelector(`[data-part="${part}"]`);
 export function drawMaskbar(element, panel, world, context, seen) {
   const at = read.relation(world);
   const [said, controls] = element.children;
-  const editing = world.look.editing && world.role === "writer";
+  const editing = edits(world);
   hide(said, editing);
   hide(controls, !editing);
   text(said, maskSummary(world));

@@ -8,6 +8,9 @@ import { LARGEST, area, border, bound, count, paint, programs, sameMasks, withMa
 
 /** @typedef {import("../types").World} World @typedef {import("./visibility.mjs").Mask} Mask @typedef {{query: number, key: number}} Spot */
 
+/** Whether a click on the map edits its mask: in edit mode, by who writes this run, and not while the page asks something first. @param {World} world */
+export const edits = (world) => world.look.editing && world.role === "writer" && !world.held;
+
 /** A mask in words: "causal", "prefix P = 3", "causal sliding r = 16, every 2nd, global rows 0, 97".
  * @param {Mask} mask */
 export function maskName(mask) {

@@ -10,6 +10,7 @@ import { msg } from "../language.mjs";
 import { cellFigure, cellState, edited, extent, numbered } from "./maps.mjs";
 import { follow, ground, moveTo, pan, seen } from "../draw/pan.mjs";
 import * as read from "../reads.mjs";
+import { edits } from "./masks.mjs";
 import { outside } from "../read/windows.mjs";
 import { Prefix } from "./prefix.mjs";
 import { picture } from "../draw/thumbs.mjs";
@@ -85,7 +86,7 @@ export class Pane {
     if (!at) return;
     const { width, height } = this.window();
     ground(this.pan, width, height);
-    const keys = world.look.editing ? msg`X changes the mask of a cell, R of its row, C of its column.` : "";
+    const keys = edits(world) ? msg`X changes the mask of a cell, R of its row, C of its column.` : "";
     const request = read.requestCount(world) > 1 ? msg`request ${requestName(read.request(world))}, ` : "";
     set(this.pan.canvas, "aria-label", `${request}${msg`${at.info.title}, layer ${at.layer + 1} head ${at.head + 1}. Arrow keys move, Enter locks, plus and minus zoom.`} ${keys}`);
   }

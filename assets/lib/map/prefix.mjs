@@ -4,7 +4,7 @@
 import { h, hide, set } from "../dom.mjs";
 import { spotOn } from "../draw/pen.mjs";
 import { msg } from "../language.mjs";
-import { change } from "./masks.mjs";
+import { change, edits } from "./masks.mjs";
 import * as read from "../reads.mjs";
 import { border } from "./visibility.mjs";
 
@@ -91,7 +91,7 @@ export class Prefix {
     const { world } = this.pane;
     const p = this.dragged ?? this.now();
     const x = p === null ? -1 : (Math.min(p, this.most()) - window.column) * window.cellWidth - window.shiftX;
-    const hidden = p === null || !this.pane.own || !world.look.editing || world.role !== "writer" || x < 0 || x > window.columns * window.cellWidth;
+    const hidden = p === null || !this.pane.own || !edits(world) || x < 0 || x > window.columns * window.cellWidth;
     hide(this.element, hidden);
     if (hidden || p === null) return;
     set(this.element, "style", `left: ${Math.round(window.left + x)}px; top: ${this.pane.pan.element.offsetTop + window.top - 14}px; height: ${Math.round(window.rows * window.cell) + 14}px`);

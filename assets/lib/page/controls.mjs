@@ -100,12 +100,15 @@ function run(src, content) {
 }
 
 /** @param {any} element one of app/ui/still.py @param {Props} props */
-function draw(element, { data, value }) {
+function draw(element, { data, value, disabled }) {
   if (element.matches("select")) element.value = value ?? "";
   else {
     const button = (/** @type {any} */ o) => h("button", { type: "button", "aria-pressed": "false" }, o.label);
     if (data) list(element, data, (o) => o.value, button, (b, o) => text(b, o.label));
-    for (const b of element.children) b.setAttribute("aria-pressed", String(b.dataset.key === value));
+    for (const b of element.children) {
+      b.setAttribute("aria-pressed", String(b.dataset.key === value));
+      b.disabled = !!disabled;
+    }
   }
 }
 

@@ -179,6 +179,8 @@ export class Frame {
     put(/** @type {any} */ (document.querySelector(`#${this.ids.PLAY} .words`)), playing ? msg`Pause` : msg`Play`);
     set(this.element("PLAY_PHONE"), "aria-label", playing ? msg`Pause` : msg`Play`);
     document.documentElement.toggleAttribute("data-playing", playing);
+    this.told.tell(this.ids.PHASE, { disabled: !!world.held });
+    set(/** @type {any} */ (document.querySelector(`[data-place="${this.ids.PHASE}"]`)), "title", world.held || null);
     this.told.tell(this.ids.RATE, { value: String(this.actions.rate) });
     const units = [{ value: "step", label: phase === "train" ? msg`update` : msg`token` }, { value: "stage", label: msg`stage` }, { value: "op", label: msg`op` }];
     this.told.tell(this.ids.UNIT, { value: this.actions.unit, data: units });

@@ -18,7 +18,7 @@ const table = (actions, help, architectures) => {
     1: () => actions.granularity("step"), 2: () => actions.granularity("stage"), 3: () => actions.granularity("op"),
     t: () => actions.phase("train"), p: () => actions.phase("prefill"), d: () => actions.phase("decode"),
     b: () => stopAt(actions),
-    m: () => run.look({ editing: !look().editing }),
+    m: () => (actions.world.held ? run.answerFirst("mask") : run.look({ editing: !look().editing })),
     l: () => run.look({ scale: look().scale === "log" ? "linear" : "log" }),
     "[": () => actions.turn("layer", -1), "]": () => actions.turn("layer", 1),
     "{": () => actions.turn("head", -1), "}": () => actions.turn("head", 1),

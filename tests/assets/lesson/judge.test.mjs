@@ -62,6 +62,8 @@ test("what one waits for is said", () => {
   assert.equal(judge.waiting(step, later(), {}, false), "waits at decode 2");
   assert.equal(judge.waiting(step, see({ connection: "offline" }), begun, false), "not connected: the checks wait");
   assert.equal(judge.waiting(step, see(), begun, true), "");
+  assert.equal(judge.waiting(step, see(), begun, true, step), "", "the next one begins here");
+  assert.equal(judge.waiting(step, later(), begun, true, step), "Next opens decode 2");
   const write = { checks: [], write: {} };
   assert.equal(judge.waiting(write, see(), judge.noted(write, see(), {}), false), "waiting for your sentence");
 });

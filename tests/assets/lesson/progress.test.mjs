@@ -12,7 +12,17 @@ test("what was kept is found again, and what does not fit begins anew", () => {
   assert.deepEqual(progress.load(lesson), kept);
   assert.equal(progress.last(), "x");
   for (const bad of [null, 3, {}, { step: 0, done: 4, steps: {} }, { step: 2, done: 1, steps: {} }, { step: 3, done: 3, steps: {} }, { step: 0, done: 0, steps: null }])
-    assert.deepEqual(progress.fitting(bad, 3), progress.fresh());
+    assert.equal(progress.fitting(bad, 3), null);
+});
+
+test("what outlives a run is how far one came, what was noted and written; another tab may have come further", () => {
+  const walk = { step: 1, done: 2, steps: { 0: { from: { at: 1 }, said: "a", met: [0], note: { p: 1 } }, 1: { chosen: "b" }, 2: { wrote: "w", given: true } } };
+  assert.deepEqual(progress.remembered(walk, progress.fresh()), { step: 1, done: 2, steps: { 0: { note: { p: 1 } }, 2: { wrote: "w", given: true } } });
+  assert.deepEqual(progress.remembered(progress.fresh(), { step: 2, done: 3, steps: { 0: { note: { p: 1 } } } }), { step: 0, done: 3, steps: { 0: { note: { p: 1 } } } });
+  const done = { id: "y", steps: [{}] };
+  assert.equal(progress.walked(done), false);
+  progress.save(done, { step: 0, done: 1, steps: {} });
+  assert.equal(progress.walked(done), true);
 });
 
 test("only steps that were reached are opened", () => {
