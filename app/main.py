@@ -31,6 +31,7 @@ from app.server.socket import serve as serve_socket
 from app.server.taking import Taking, add_taking_routes
 from app.session import journal
 from app.session.catalogue_view import catalogue
+from app.session.class_keys import Keys, secret_in
 from app.session.classes import Classes
 from app.session.commands import Enter, Open, Step
 from app.session.engine import Engine
@@ -110,7 +111,7 @@ async def _lifespan(
     api.state.lobby = Lobby(services, settings.sessions, settings.idle_minutes * 60, settings.expiry_days)
     exports = Exports()
     api.state.taking = Taking(api.state.lobby, exports, services, api.state.pages)
-    classes = Classes(settings.classes)
+    classes = Classes(settings.classes, settings.classes_address, Keys(secret_in(settings.data)))
     api.state.sockets = Sockets(api.state.lobby, classes)
     tasks = [asyncio.create_task(tending) for tending in (api.state.lobby.tend(), classes.tend())]
     tasks.append(asyncio.create_task(_warm(api, services, readiness)))

@@ -26,7 +26,7 @@ class Settings:
     hosts: names under which this server may be reached, on any port; Host and Origin are checked against them.
     sessions: how many may be in memory at once. idle_minutes: one that nobody looks at leaves memory after that.
     expiry_days: one that nobody used is deleted after that. workers: how many sessions may compute at the same time.
-    classes: how many may be open at once.
+    classes: how many may be open at once; classes_address: from one address.
     """
 
     host: str
@@ -39,6 +39,7 @@ class Settings:
     expiry_days: int
     workers: int
     classes: int
+    classes_address: int
 
 
 def read(environment: Mapping[str, str]) -> Settings:
@@ -57,6 +58,7 @@ def read(environment: Mapping[str, str]) -> Settings:
         expiry_days=_number(given, "LOOKBACK_EXPIRY_DAYS", 7, 1, 3650),
         workers=_number(given, "LOOKBACK_WORKERS", max(2, min(8, os.cpu_count() or 2)), 1, 64),
         classes=_number(given, "LOOKBACK_CLASSES", 20, 1, 1000),
+        classes_address=_number(given, "LOOKBACK_CLASSES_ADDRESS", 5, 1, 1000),
     )
 
 

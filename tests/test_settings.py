@@ -30,12 +30,13 @@ def test_everything_can_be_set() -> None:
             "LOOKBACK_EXPIRY_DAYS": "30",
             "LOOKBACK_WORKERS": "3",
             "LOOKBACK_CLASSES": "4",
+            "LOOKBACK_CLASSES_ADDRESS": "2",
         }
     )
     assert (found.host, found.port, found.device, found.data) == ("::", 0, "cuda:1", Path("/data"))
     assert found.hosts == ("localhost", "127.0.0.1", "[::1]", "[::]", "play.example", "192.168.0.7", "[fe80::1]")
     assert (found.sessions, found.idle_minutes, found.expiry_days, found.workers) == (5, 1, 30, 3)
-    assert (found.classes, read({}).classes) == (4, 20)
+    assert (found.classes, read({}).classes, found.classes_address, read({}).classes_address) == (4, 20, 2, 5)
     assert read({"XDG_STATE_HOME": "/state"}).data == Path("/state/lookback")
 
 

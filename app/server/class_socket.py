@@ -17,8 +17,9 @@ from app.server.admission import close_reason
 from app.server.socket import CLOSING_TIME, Closed, texts
 from app.server.strict import read_json
 from app.session import class_words as words
+from app.session.class_people import Person
 from app.session.classes import Classes
-from app.session.classroom import MOST_PEOPLE, Person, Room
+from app.session.classroom import MOST_PEOPLE, Room
 from app.session.events import Refused
 from app.session.lobby import Full, Lobby, Missing
 from app.session.problems import shorten
@@ -134,15 +135,15 @@ class Sockets:
             case words.OpenClass() | words.JoinClass() if place.room and not _teaches(place, said):
                 raise _not_now(said.kind, "what this socket is already")
             case words.OpenClass():
-                await self._open(place, said)
+                await self._open(place, said, address)
             case words.JoinClass():
                 self._join(place, said, address)
             case _:
                 _speak(place, said)
 
-    async def _open(self, place: Place, said: words.OpenClass) -> None:
+    async def _open(self, place: Place, said: words.OpenClass, address: str) -> None:
         session = await self._find(said.session)
-        room = self._classes.open(session, said.code, said.key)
+        room = self._classes.open(session, said.code, said.key, address)
         place.room, place.tells = room, room.for_teacher
         place.say({"kind": "room", "code": room.code, "key": room.key, "session": room.run.id})
         room.seat_teacher(place)
@@ -179,7 +180,9 @@ class Pace:
 
 def _teaches(place: Place, said: words.First) -> bool:
     """Whether the teacher opens his class once more: with another run, say."""
-    return isinstance(said, words.OpenClass) and place.person is None and place.room is not None and said.key == place.room.key
+    return (
+        isinstance(said, words.OpenClass) and place.person is None and place.room is not None and place.room.has(said.key or "")
+    )
 
 
 def _speak(place: Place, said: words.OfTeacher | words.OfStudent) -> None:

@@ -157,6 +157,13 @@ class Call(_Words):
     kind: Literal["call"] = "call"
 
 
+class Remove(_Words):
+    """This person is taken out; names of a class differ."""
+
+    kind: Literal["remove"] = "remove"
+    name: Annotated[str, Field(max_length=4 * LONGEST_NAME)]
+
+
 class End(_Words):
     """The class is over."""
 
@@ -182,7 +189,7 @@ class Sign(_Words):
 
 
 First = OpenClass | JoinClass
-OfTeacher = Where | Ask | Answer | Show | Close | Again | Clear | Call | End
+OfTeacher = Where | Ask | Answer | Show | Close | Again | Clear | Call | Remove | End
 OfStudent = Where | Vote | LeaveClass
 Said = Annotated[First | OfTeacher | OfStudent | Sign, Field(discriminator="kind")]
 _SAID: TypeAdapter[Said] = TypeAdapter(Said)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
+from app.session.class_people import Member, Person, Run, State, person_told, where_told
 from app.session.class_words import (
     Again,
     Answer,
@@ -21,6 +21,7 @@ from app.session.class_words import (
     LeaveClass,
     OfStudent,
     OfTeacher,
+    Remove,
     Show,
     Vote,
     Where,
@@ -32,65 +33,20 @@ MOST_PEOPLE = 60
 WAIT_FOR_STUDENT = 300.0  # seconds that one who was cut stays in the list
 WAIT_FOR_TEACHER = 600.0  # seconds until the class of a teacher who was cut is over
 
-State = Literal["following", "own", "lost"]
-Why = Literal["ended", "gone"]
+Why = Literal["ended", "gone", "removed"]
 REASONS: dict[Why, str] = {
     "ended": "The teacher has ended the class.",
     "gone": "The teacher has been away for 10 minutes; the class is over.",
+    "removed": "The teacher has taken you out of this class.",
 }
 
 
-class Member(Protocol):
-    """Somebody's connection."""
-
-    def due(self) -> None:
-        """Something changed: soon it is told the class as it is then."""
-
-    def say(self, message: dict[str, Any]) -> None:
-        """This at once."""
-
-    def close(self, code: int, reason: str) -> None:
-        """Nothing more after what was said."""
-
-
-class Run(Protocol):
-    """What a class follows: a session. While it is held, only who has the key writes."""
-
-    @property
-    def id(self) -> str: ...
-
-    def hold(self, key: str, trust: bool) -> None: ...
-
-    def release(self) -> None: ...
-
-
-@dataclass(eq=False)
-class Person:
-    """A student. member: None while he is lost. since: when his state began. called: he was called while he was lost."""
-
-    name: str
-    token: str
-    since: float
-    member: Member | None = None
-    where: Where | None = None
-    vote: int | None = None
-    called: bool = False
-
-    @property
-    def own(self) -> bool:
-        return self.where is not None and self.where.own
-
-    @property
-    def state(self) -> State:
-        return "lost" if self.member is None else "own" if self.own else "following"
-
-
 class Room:
-    """code: what students type. key: what makes one its teacher. clock: seconds."""
+    """code: what students type. key: what makes one its teacher, on this run. clock: seconds."""
 
     def __init__(self, code: str, key: str, run: Run, clock: Callable[[], float]) -> None:
         self.code = code
-        self.key = key
+        self._keys = [key]  # the last one for this run, those before it for runs that it followed
         self.run = run
         self.people: dict[str, Person] = {}
         self.over = False
@@ -99,6 +55,19 @@ class Room:
         self._teacher_left = clock()
         self._where: Where | None = None
         self._poll: Poll | None = None
+        self._removed: set[str] = set()  # their tokens
+
+    @property
+    def key(self) -> str:
+        return self._keys[-1]
+
+    @key.setter
+    def key(self, key: str) -> None:
+        self._keys.append(key)
+
+    def has(self, key: str) -> bool:
+        """Whether it is, or was, the key of this class."""
+        return any(secrets.compare_digest(k, key) for k in self._keys)
 
     # --- coming and going
 
@@ -116,7 +85,9 @@ class Room:
         self._changed()
 
     def join(self, member: Member, name: str, token: str | None) -> Person:
-        """A student comes in, or comes back. Raises `Refused` where the class is full."""
+        """A student comes in, or comes back. Raises `Refused` where the class is full, or he was taken out of it."""
+        if token in self._removed:
+            raise Refused.one("token", "one that was taken out", "that of somebody in the class", REASONS["removed"])
         person = self.people.get(token or "") or self._newcomer(name)
         before = person.state
         if person.member is not None:
@@ -184,6 +155,8 @@ class Room:
                 self._forget_votes()
             case Call():
                 self._call()
+            case Remove(name=name):
+                self._remove(name)
             case End():
                 self.end("ended")
         self._changed()
@@ -206,6 +179,18 @@ class Room:
         if person.member is not None:
             person.member.close(1000, "you have left the class")
         self._changed()
+
+    def _remove(self, name: str) -> None:
+        """He hears it, and does not come back as the one that he was."""
+        person = next((p for p in self.people.values() if p.name == name), None)
+        if person is None:
+            message = f"Nobody in this class is called {name!r} (any more)."
+            raise Refused.one("name", name, "a name of the list", message)
+        self._removed.add(person.token)
+        if person.member is not None:
+            person.member.say({"kind": "ended", "reason": "removed", "message": REASONS["removed"]})
+            person.member.close(1000, "the teacher has taken you out of the class")
+        del self.people[person.token]
 
     def _asked(self) -> Poll:
         if self._poll is None:
@@ -265,7 +250,7 @@ class Room:
             "code": self.code,
             "session": self.run.id,
             **{state: states.count(state) for state in ("following", "own", "lost")},
-            "people": [_person(p, now) for p in self.people.values()],
+            "people": [person_told(p, now) for p in self.people.values()],
             "poll": self._poll and self._poll.for_teacher(self._votes()),
         }
 
@@ -276,23 +261,9 @@ class Room:
             "session": self.run.id,
             "name": person.name,
             "people": len(self.people),
-            "teacher": {"here": self._teacher is not None, "where": _where(self._where)},
+            "teacher": {"here": self._teacher is not None, "where": where_told(self._where)},
             "poll": self._poll and self._poll.for_student(self._votes(), person.vote),
         }
 
     def _votes(self) -> list[int | None]:
         return [p.vote for p in self.people.values()]
-
-
-def _person(person: Person, now: float) -> dict[str, Any]:
-    return {
-        "name": person.name,
-        "state": person.state,
-        "where": _where(person.where),
-        "edits": person.where.edits if person.where else 0,
-        "seconds": int(now - person.since),
-    }
-
-
-def _where(where: Where | None) -> dict[str, Any] | None:
-    return {"phase": where.phase, "step": where.step, "label": where.label} if where else None

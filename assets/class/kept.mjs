@@ -3,7 +3,7 @@
 
 import { passing } from "../lib/storage.mjs";
 
-/** @typedef {{as: "teacher", code: string, key: string, session: string}} Taught */
+/** `here`: this tab went to the run of the class, which another one began. @typedef {{as: "teacher", code: string, key: string, session: string, here: boolean}} Taught */
 /** `own`: the session of the copy that he is in, "" while he follows; `base`: what the copy began with. @typedef {{as: "student", code: string, name: string, token: string, own: string, base: string}} Learnt */
 
 const KEY = "lookback-class";

@@ -67,7 +67,7 @@ export class Learning {
     if (message.kind === "joined") this.joined(message);
     else if (message.kind === "class") this.classed(message);
     else if (message.kind === "called") this.called();
-    else if (message.kind === "ended") this.ended(overWords(message.reason));
+    else if (message.kind === "ended") this.ended(overWords(message.reason), message.reason === "removed");
     else if (message.kind === "refused") this.say(message.errors.map((/** @type {any} */ e) => e.message).join(" "));
   }
 
@@ -109,14 +109,25 @@ export class Learning {
 
   /** A run of one's own begins, from the teacher's as it stands. */
   async own() {
-    const { run } = this.page;
-    const reply = await run.commands.share(shared(this.store.world.look));
-    const { file } = run.shared;
-    if (!reply.ok || !file) return this.say(msg`The run could not be copied. Try again.`);
+    const file = await this.copy();
+    if (!file) return this.say(msg`The run could not be copied. Try again.`);
     this.mode = "own";
     this.kept.base = JSON.stringify(heldIn(file.scenario));
-    run.moveTo({ session: "", role: "writer", copy: file });
+    this.page.run.moveTo({ session: "", role: "writer", copy: file });
     this.turn();
+  }
+
+  /** The run as it stands, or null. @returns {Promise<any>} */
+  async copy() {
+    const { run } = this.page;
+    const reply = await run.commands.share(shared(this.store.world.look));
+    return reply.ok ? run.shared.file : null;
+  }
+
+  /** What is seen becomes a run of one's own, on this very page. */
+  async stay() {
+    const copy = await this.copy();
+    if (copy) this.page.run.moveTo({ session: "", role: "writer", copy });
   }
 
   /** To the teacher's run; the copy stays with this tab. */
@@ -140,8 +151,9 @@ export class Learning {
     this.say(msg`The teacher called everyone back. Your copy is kept: Share, My copies.`);
   }
 
-  /** @param {string} why */
-  ended(why) {
+  /** @param {string} why @param {boolean} removed the class goes on without him, and he sees no more of it */
+  ended(why, removed) {
+    if (removed && this.mode === "follow") this.stay();
     this.mode = "ended";
     this.why = why;
     keep(null);

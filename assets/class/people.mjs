@@ -30,8 +30,8 @@ export function doing({ where, edits }) {
 /** How long a person is in his state now. @param {Person} person @param {number} since ms since that was told @returns {string} */
 export const lasting = (person, since) => age(person.seconds * 1000 + since);
 
-/** Why a class is over, in the language of this page. @param {"ended" | "gone" | undefined} reason as the server says it */
-export const overWords = (reason) => (reason === "ended" ? msg`The teacher has ended the class.` : reason === "gone" ? msg`The teacher has been away for 10 minutes; the class is over.` : msg`The class is over.`);
+/** Why a class is over, in the language of this page. @param {"ended" | "gone" | "removed" | undefined} reason as the server says it */
+export const overWords = (reason) => (reason === "removed" ? msg`The teacher has taken you out of this class.` : reason === "ended" ? msg`The teacher has ended the class.` : reason === "gone" ? msg`The teacher has been away for 10 minutes; the class is over.` : msg`The class is over.`);
 
 /** @param {Person[]} people */
 export const grouped = (people) => ({

@@ -60,14 +60,21 @@ export class Room {
       [this.seated, this.known, this.line.failures] = [true, true, 0];
       this.become("open");
     }
+    if (message.kind === "ended") this.ended(message);
+    else this.onMessage(message);
+  }
+
+  /** @param {any} message */
+  ended(message) {
     this.onMessage(message);
-    if (message.kind === "ended") this.end();
+    this.end();
   }
 
   /** @param {any} message who was known before waits: the class comes back with its teacher */
   refused(message) {
     for (const error of message.errors) problem(error);
     if (this.seated || !this.known) return this.onMessage(message);
+    if (message.errors[0]?.field === "token") return this.ended({ kind: "ended", reason: "removed" });
     const gone = message.errors[0]?.field === "code";
     this.become("offline", gone ? msg`The class is not open now; it comes back with its teacher.` : (message.errors[0]?.message ?? ""));
     this.line.wait(() => this.greet(), AGAIN);

@@ -16,7 +16,9 @@ export const rightsList = (rights) =>
   h("ul", { class: "rights" }, rights.map(([what, whose, mine]) => h("li", { class: mine ? "mine" : "" }, h("span", { class: "sign", "aria-hidden": "true" }), what, h("span", { class: "mono" }, whose))));
 
 export class PeopleBox {
-  constructor() {
+  /** @param {(name: string) => void} pick a name was pressed */
+  constructor(pick) {
+    this.pick = pick;
     this.own = section("own", msg`On their own`, h("div", { class: "pp-list" }));
     this.following = section("following", msg`Following`, h("p", { class: "names" }), h("div", { class: "pp-list" }));
     text(this.own.querySelector(".note"), msg`where, for how long`);
@@ -41,24 +43,30 @@ export class PeopleBox {
     const since = performance.now() - this.at;
     hide(this.own, !own.length);
     hide(this.following, !following.length && !lost.length);
-    list(this.own.lastElementChild, own, name, person, (e, p) => fill(e, p, doing(p), since));
+    list(this.own.lastElementChild, own, name, (p) => this.person(p), (e, p) => fill(e, p, doing(p), since));
     text(this.following.querySelector(".note"), following.length ? together(following) : "");
-    list(this.following.children[1], following, name, () => h("span", null, h("bdi")), (e, p) => text(/** @type {any} */ (e.firstElementChild), p.name));
+    list(this.following.children[1], following, name, (p) => h("span", null, this.named(p)), () => {});
     hide(this.following.children[1], !following.length);
-    list(this.following.lastElementChild, lost, name, person, (e, p) => fill(e, p, msg`connection lost`, since));
+    list(this.following.lastElementChild, lost, name, (p) => this.person(p), (e, p) => fill(e, p, msg`connection lost`, since));
+  }
+
+  /** @param {Person} p @returns {HTMLElement} */
+  person(p) {
+    return h("div", { class: "pp" }, h("span", { class: "f", "aria-hidden": "true" }), h("span", null, this.named(p), " ", h("span", { class: "note" })), h("span", { class: "mono" }));
+  }
+
+  /** @param {Person} p @returns {HTMLElement} */
+  named(p) {
+    return h("button", { class: "name", type: "button", title: msg`Take ${p.name} out of the class`, onclick: () => this.pick(p.name) }, h("bdi", null, p.name));
   }
 }
 
 /** @param {Person} p */
 const name = (p) => p.name;
 
-/** @returns {HTMLElement} */
-const person = () => h("div", { class: "pp" }, h("span", { class: "f", "aria-hidden": "true" }), h("span", null, h("bdi"), " ", h("span", { class: "note" })), h("span", { class: "mono" }));
-
 /** @param {any} element @param {Person} p @param {string} note @param {number} since */
 function fill(element, p, note, since) {
   element.className = `pp ${p.state}`;
-  text(element.children[1].firstElementChild, p.name);
   text(element.children[1].lastElementChild, note);
   text(element.lastElementChild, lasting(p, since));
 }

@@ -23,7 +23,10 @@ function address() {
 export function begin(page) {
   const code = new URLSearchParams(location.search).get("code") ?? "";
   const known = kept();
-  if (known?.as === "teacher" && !code) return teach(page, known);
+  if (known?.as === "teacher" && !code) {
+    if (known.here) Object.assign(page.run, { guest: known.session, aside: true });
+    return teach(page, known);
+  }
   if (known?.as === "student" && (!code || same(code, known.code))) again(page, known);
   else enter(page, code);
   return "later";
@@ -74,6 +77,7 @@ function join(page, known, refused, entered = () => {}) {
   function onMessage(message) {
     if (!learning && message.kind === "refused") {
       room.end();
+      if (known.token && message.errors.some((/** @type {any} */ e) => e.field === "token")) keep(null); // he was taken out
       return refused(message.errors);
     }
     if (!learning && message.kind === "joined") {

@@ -7,6 +7,7 @@ import { counted, msg, parts } from "../lib/language.mjs";
 import { Ask } from "./ask.mjs";
 import { bar, button, gap, sentence } from "./bar.mjs";
 import { keep } from "./kept.mjs";
+import { heldElsewhere } from "../lib/run/claim.mjs";
 import { answerOf, watches } from "./measuring.mjs";
 import { pinsOf, whereOf } from "./people.mjs";
 import { meant } from "./polls.mjs";
@@ -31,14 +32,17 @@ export class Teaching {
     this.trouble = "";
     /** An answer is on its way to the server. */
     this.answering = false;
-    this.asks = "";
+    /** What is asked before it is done: null nothing, "" whether to end the class, else whom to take out. @type {string | null} */
+    this.asks = null;
+    /** Another tab of this browser has the run of the class. */
+    this.elsewhere = false;
     /** What the button that copies the link says, once it did. */
     this.linked = "";
     page.run.key = key;
     this.room = new Room({ address, hello: () => this.hello(), onMessage: (m) => this.heard(m), onState: (_, reason) => this.state(reason) });
     this.telling = new Telling({ store: this.store, send: (m) => this.room.send(m) });
     this.ask = new Ask({ world: () => this.store.world, ask: (asked) => this.room.send({ kind: "poll", ...asked }) });
-    this.people = new PeopleBox();
+    this.people = new PeopleBox((name) => this.asking(name));
     this.box = new PollBox({ title: msg`Poll`, pick: (option) => this.answered({ option, measured: "" }) });
     this.showing = h("button", { class: "btn sm", type: "button", onclick: () => this.room.send({ kind: "show", shown: !this.told.poll.shown }) });
     this.box.below.append(this.showing, button(msg`Ask again`, () => this.room.send({ kind: "again" }), "sm"), button(msg`Remove`, () => this.room.send({ kind: "clear" }), "sm"));
@@ -51,7 +55,7 @@ export class Teaching {
   }
 
   fill() {
-    const note = h("section", null, h("p", { class: "note" }, msg`Names are typed by students and vanish when the class ends. Counts in the timeline show where everyone is.`));
+    const note = h("section", null, h("p", { class: "note" }, msg`Names are typed by students and vanish when the class ends; press one to take somebody out. Counts in the timeline show where everyone is.`));
     /** @type {any} */ (document.getElementById("class-side")).replaceChildren(this.box.element, ...this.people.elements, this.nobody, note);
     document.documentElement.dataset.class = "teacher";
   }
@@ -75,7 +79,27 @@ export class Teaching {
     if (!session || !this.store.world.opened) return;
     this.session ||= session;
     if (session === this.session) this.room.connect();
+    else if (!this.room.known) this.looksElsewhere();
     this.draw();
+  }
+
+  /** Whether another tab has the run of the class: this one is a copy of it, as a browser makes one. */
+  async looksElsewhere() {
+    this.elsewhere = await heldElsewhere(this.session);
+    this.draw();
+  }
+
+  /** This tab goes to the run of the class. */
+  here() {
+    this.keepIt(true);
+    this.page.run.moveTo({ session: this.session, role: "writer" });
+    this.draw();
+  }
+
+  /** @param {boolean} here whether this tab goes to the run of the class by itself, when it is loaded again */
+  keepIt(here) {
+    const { code, key, session } = this;
+    keep({ as: "teacher", code, key, session, here });
   }
 
   /** The class goes to the run of this page. */
@@ -97,8 +121,8 @@ export class Teaching {
   /** @param {any} message */
   opened({ code, key, session }) {
     Object.assign(this, { code, key, session, trouble: "" });
-    keep({ as: "teacher", code, key, session });
     const { run } = this.page;
+    this.keepIt(run.aside);
     const fresh = run.key !== key || this.store.world.role !== "writer";
     run.key = key;
     if (fresh) this.rejoin();
@@ -173,15 +197,16 @@ export class Teaching {
   barParts() {
     const { run } = this.page;
     if (run.session && this.session && run.session !== this.session)
-      return [sentence(msg`The class follows another run than this page has now.`), gap(), button(msg`Leave the class`, () => this.leave()), button(msg`Take the class to this run`, () => this.take(), "solid")];
+      return [sentence(this.elsewhere ? msg`This class is taught in another tab.` : msg`The class follows another run than this page has now.`), gap(), button(msg`Leave the class`, () => this.leave()),
+        button(this.elsewhere ? msg`Teach here` : msg`Back to its run`, () => this.here(), this.elsewhere ? "solid" : ""), !this.elsewhere && button(msg`Take the class to this run`, () => this.take(), "solid")];
     if (!this.code) return [sentence(this.trouble || msg`The class opens`), gap(), this.trouble && button(msg`Try again`, () => this.take(), "solid")];
-    if (this.asks) return this.question();
+    if (this.asks !== null) return this.question(this.asks);
     const { following = 0, own = 0, lost = 0 } = this.told ?? {};
     const count = (/** @type {number} */ n, /** @type {string} */ words) => h("span", { class: "pbar-count" }, h("b", { class: "big2" }, String(n)), " ", h("small", null, words));
     return [
       h("span", { class: "pbar-join" }, h("small", null, parts`Join at ${h("b", null, this.joinAt)}`)), h("span", { class: "code", "aria-label": msg`Code: ${this.code}` }, this.code), this.copying(), h("span", { class: "vr", "aria-hidden": "true" }),
       this.room.state === "open" ? [count(following, msg`following`), count(own, msg`on their own`), count(lost, msg`lost`)] : sentence(this.room.state === "closed" ? this.trouble || msg`The server closed the class.` : msg`Not connected to the class, trying again`),
-      gap(), this.large(), this.room.state === "closed" ? button(msg`Teach here`, () => this.room.connect(), "") : button(msg`Call all back`, () => this.call(), "", !this.room.seated), button(msg`Poll`, () => this.ask.open(), "", !this.room.seated), button(msg`End class`, () => this.asking("end"), "solid"),
+      gap(), this.large(), this.room.state === "closed" ? button(msg`Teach here`, () => this.room.connect(), "") : button(msg`Call all back`, () => this.call(), "", !this.room.seated), button(msg`Poll`, () => this.ask.open(), "", !this.room.seated), button(msg`End class`, () => this.asking(""), "solid"),
     ];
   }
 
@@ -215,16 +240,25 @@ export class Teaching {
     return made;
   }
 
-  question() {
+  /** @param {string} name of whom to take out; "": the class is to end */
+  question(name) {
     const there = this.told?.people.length ?? 0;
-    const words = there ? counted(there, "End the class for {0} student?", "End the class for {0} students?") : msg`End the class?`;
-    return [sentence(words), gap(), button(msg`Go on`, () => this.asking("")), button(msg`End class`, () => this.end(), "solid")];
+    const ends = there ? counted(there, "End the class for {0} student?", "End the class for {0} students?") : msg`End the class?`;
+    const out = msg`Take ${name} out of the class? What is seen there stays there.`;
+    return [sentence(name ? out : ends), gap(), button(msg`Go on`, () => this.asking(null)), name ? button(msg`Take out`, () => this.remove(name), "solid") : button(msg`End class`, () => this.end(), "solid")];
   }
 
-  /** @param {string} what */
+  /** @param {string | null} what */
   asking(what) {
     this.asks = what;
     this.draw();
+    if (what) /** @type {any} */ (document.querySelector("#class-bar .btn"))?.focus();
+  }
+
+  /** @param {string} name */
+  remove(name) {
+    this.room.send({ kind: "remove", name });
+    this.asking(null);
   }
 
   call() {
@@ -233,7 +267,7 @@ export class Teaching {
   }
 
   end() {
-    this.asks = "";
+    this.asks = null;
     if (!this.room.send({ kind: "end" })) this.ended("");
   }
 

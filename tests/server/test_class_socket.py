@@ -17,7 +17,7 @@ from tests.server.serving import closing, page, served
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    with served(tmp_path_factory.mktemp("data"), LOOKBACK_CLASSES="40") as found:
+    with served(tmp_path_factory.mktemp("data"), LOOKBACK_CLASSES="40", LOOKBACK_CLASSES_ADDRESS="40") as found:
         yield found
 
 
@@ -115,6 +115,39 @@ async def test_after_a_restart_the_teacher_opens_the_same_class_and_students_com
                         assert (await stage.until(Welcome)).role == "writer"
 
 
+async def test_who_opens_a_class_on_the_run_before_the_teacher_is_back_gives_way(tmp_path: Path) -> None:
+    with served(tmp_path) as port:
+        async with run(port) as (_, session), teacher(port, session) as one, student(port, one.first["code"], "Ann") as ann:
+            pass
+    known = {"code": one.first["code"], "key": one.first["key"]}
+    with served(tmp_path) as port:
+        for token in (ann.first["token"], one.first["key"][:-8] + "AAAAAAAA"):  # what a student has, and what he may make up
+            async with teacher(port, session, code=known["code"], key=token) as early:
+                assert early.first["code"] != known["code"]
+                async with teacher(port, session, **known) as again:
+                    assert again.first == one.first
+                    assert (await early.until("ended"))["reason"] == "ended"
+                    async with seat(port) as anew:
+                        refusal = await anew.refused("open", session=session, code=early.first["code"], key=early.first["key"])
+                        assert refusal["field"] == "session"
+                    await again.say("end")
+                    await again.until("ended")
+
+
+async def test_who_is_taken_out_is_told_and_stays_out(port: int) -> None:
+    async with school(port) as (one, ann, ben, _stage):
+        assert (await ben.refused("remove", name="Ann"))["field"] == "kind"
+        assert (await one.refused("remove", name="Eve"))["field"] == "name"
+        await one.say("remove", name="Ann")
+        assert (await ann.until("ended"))["reason"] == "removed"
+        await ann.socket.wait_closed()
+        assert ann.socket.close_code == 1000
+        assert [p["name"] for p in (await one.until("class", following=1))["people"]] == ["Ben"]
+        async with seat(port) as again:
+            refusal = await again.refused("join", code=one.first["code"], name="Ann", token=ann.first["token"])
+            assert refusal["field"] == "token" and "taken you out" in refusal["message"]
+
+
 # --- the run is held
 
 
@@ -157,15 +190,17 @@ async def test_a_run_has_one_class_and_a_class_may_go_to_another_run(port: int) 
         async with seat(port) as rival:
             assert (await rival.refused("open", session=session))["field"] == "session"
         await one.say("open", session=second, **known)
-        assert await one.until("room") == {**one.first, "session": second}
+        there = await one.until("room")
+        assert there == {**one.first, "session": second, "key": there["key"]}
+        assert there["key"] != known["key"]  # the old one is good for this class as long as it lasts
         assert (await ann.until("class", session=second))["name"] == "Ann"
         await one.say("open", session=session, **known)
-        assert await one.until("room") == one.first
+        assert (await one.until("room"))["session"] == session
         assert (await ann.until("class", session=session))["name"] == "Ann"
         assert (await one.refused("open", session=second))["field"] == "kind"
         assert (await one.refused("open", session=second, code=known["code"], key="k" * 22))["field"] == "kind"
         async with teacher(port, second, **known) as moved:
-            assert moved.first == {**one.first, "session": second}
+            assert moved.first == {**one.first, "session": second, "key": moved.first["key"]}
             assert (await ann.until("class", session=second))["teacher"] == {"here": True, "where": None}
             assert (await other.until(Welcome)).role == "reader"
             async with page(port, f"session={session}") as free:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.session import class_words as words
+from app.session.class_keys import Keys
 from app.session.classes import Classes
 from app.session.classroom import Room
 
@@ -56,9 +57,14 @@ class Line:
         self.key = ""
 
 
+def school(most: int, clock: Clock, each: int = 1000) -> Classes:
+    """All classes of a server. Another one with the same clock is that server after a restart."""
+    return Classes(most, each, Keys(b"secret", clock), clock)
+
+
 def opened(clock: Clock, run: Line | None = None) -> tuple[Room, Listener]:
     """A class with its teacher."""
-    room, teacher = Classes(5, clock).open(run or Line(), None, None), Listener()
+    room, teacher = school(5, clock).open(run or Line(), None, None), Listener()
     room.seat_teacher(teacher)
     return room, teacher
 

@@ -13,7 +13,23 @@ from hypothesis import strategies as st
 from app.session import class_words as words
 from app.session.events import Refused
 
-KINDS = ["open", "join", "where", "poll", "answer", "show", "close", "again", "clear", "call", "end", "vote", "leave", "ping"]
+KINDS = [
+    "open",
+    "join",
+    "where",
+    "poll",
+    "answer",
+    "show",
+    "close",
+    "again",
+    "clear",
+    "call",
+    "remove",
+    "end",
+    "vote",
+    "leave",
+    "ping",
+]
 
 
 def join(name: str) -> str:

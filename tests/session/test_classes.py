@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.session import class_words as words
-from app.session.classes import LENGTH, MOST_CODES, SIGNS, Classes, network, plain, written
+from app.session.classes import LENGTH, MOST_CODES, SIGNS, network, plain, written
 from app.session.classroom import WAIT_FOR_TEACHER
 from app.session.events import Refused
-from tests.session.attending import Clock, Line, Listener
+from tests.session.attending import Clock, Line, Listener, school
 
 KEY = "k" * 22
 
@@ -21,7 +21,7 @@ def problem(found: pytest.ExceptionInfo[Refused]) -> str:
 
 def test_a_code_is_six_signs_none_alike() -> None:
     assert LENGTH == 6 and len(SIGNS) == len(set(SIGNS)) == 25 and not set(SIGNS) & set("01OIL")
-    classes = Classes(200, Clock())
+    classes = school(200, Clock())
     codes = [classes.open(Line(str(i)), None, None).code for i in range(200)]
     assert len(set(codes)) == 200
     assert all(len(c) == 7 and c[3] == "-" and set(plain(c)) <= set(SIGNS) for c in codes)
@@ -35,7 +35,7 @@ def test_a_code_is_found_however_it_is_typed(code: str, between: str) -> None:
 
 
 def test_a_key_brings_back_the_class_and_without_it_another_one_comes() -> None:
-    classes = Classes(3, Clock())
+    classes = school(3, Clock())
     run = Line()
     room = classes.open(run, None, None)
     assert (run.key, run.trust) == (room.key, True)
@@ -45,14 +45,38 @@ def test_a_key_brings_back_the_class_and_without_it_another_one_comes() -> None:
         classes.open(run, room.code, KEY)
     assert problem(found) == "session"
     other = classes.open(Line("other"), room.code, KEY)
-    assert other is not room and other.code != room.code and other.key == KEY
+    assert other is not room and other.code != room.code and other.key != KEY
 
 
 def test_after_a_restart_a_class_has_its_code_and_key_and_trusts_nobody_without_it() -> None:
-    run = Line()
-    room = Classes(3, Clock()).open(run, "kq7 42v", KEY)
-    assert (room.code, room.key, run.key, run.trust) == ("KQ7-42V", KEY, KEY, False)
-    assert Classes(3, Clock()).open(Line(), "0OO-111", KEY).code != "0OO-111"
+    clock, run = Clock(), Line()
+    before = school(3, clock).open(run, None, None)
+    room = school(3, clock).open(run, before.code.lower(), before.key)
+    assert (room.code, room.key, run.key, run.trust) == (before.code, before.key, before.key, False)
+
+
+def test_after_a_restart_a_code_belongs_to_who_has_its_key_on_its_run() -> None:
+    clock, run = Clock(), Line()
+    before = school(3, clock).open(run, None, None)
+    mine = school(3, clock).open(Line("mine"), None, None)
+    for key, line in ((KEY, run), (mine.key, run), (before.key, Line("mine"))):  # made up, another's, on another run
+        room = school(3, clock).open(line, before.code, key)
+        assert room.code != before.code and room.key != key, key
+
+
+def test_who_had_the_class_comes_before_who_opened_one_on_its_run_since() -> None:
+    clock, run = Clock(), Line()
+    teacher = school(3, clock).open(run, None, None)
+    clock.now += 5
+    classes = school(3, clock)
+    student = classes.open(run, None, None)
+    listener = Listener()
+    student.seat_teacher(listener)
+    assert classes.open(run, teacher.code, teacher.key).code == teacher.code
+    assert (run.key, student.over, listener.kinds()) == (teacher.key, True, ["ended"])
+    with pytest.raises(Refused) as found:  # and not the other way round
+        classes.open(run, student.code, student.key)
+    assert problem(found) == "session" and run.key == teacher.key
 
 
 @pytest.mark.parametrize(
@@ -61,16 +85,18 @@ def test_after_a_restart_a_class_has_its_code_and_key_and_trusts_nobody_without_
 def test_half_of_code_and_key_or_a_key_that_is_none_is_refused(code: str | None, key: str | None) -> None:
     run = Line()
     with pytest.raises(Refused) as found:
-        Classes(3, Clock()).open(run, code, key)
+        school(3, Clock()).open(run, code, key)
     assert problem(found) == "key" and run.key == ""
 
 
 def test_a_class_goes_to_another_run_and_not_to_one_that_is_taken() -> None:
-    classes = Classes(3, Clock())
+    classes = school(3, Clock())
     first, second, third = Line("1"), Line("2"), Line("3")
     room, other = classes.open(first, None, None), classes.open(third, None, None)
-    assert classes.open(second, room.code, room.key) is room
+    old = room.key
+    assert classes.open(second, room.code, old) is room
     assert (first.key, second.key, second.trust) == ("", room.key, False)
+    assert room.key != old and classes.open(second, room.code, old) is room  # it is known as long as the class is
     with pytest.raises(Refused) as found:
         classes.open(third, room.code, room.key)
     assert (problem(found), third.key, second.key) == ("session", other.key, room.key)
@@ -79,7 +105,7 @@ def test_a_class_goes_to_another_run_and_not_to_one_that_is_taken() -> None:
 
 def test_so_many_classes_and_then_none_until_one_is_over() -> None:
     clock = Clock()
-    classes = Classes(2, clock)
+    classes = school(2, clock)
     rooms = [classes.open(Line(str(i)), None, None) for i in range(2)]
     extra = Line("extra")
     with pytest.raises(Refused, match="LOOKBACK_CLASSES"):
@@ -95,6 +121,23 @@ def test_so_many_classes_and_then_none_until_one_is_over() -> None:
         classes.find(rooms[1].code, "10.0.0.1")
 
 
+def test_one_address_opens_so_many_and_a_class_that_comes_back_one_more() -> None:
+    clock = Clock()
+    before = school(9, clock, 2).open(Line("before"), None, None, "10.0.0.1")
+    classes = school(9, clock, 2)
+    room, _ = (classes.open(Line(str(i)), None, None, "10.0.0.1") for i in range(2))
+    with pytest.raises(Refused, match="LOOKBACK_CLASSES_ADDRESS"):
+        classes.open(Line("2"), None, None, "10.0.0.1")
+    assert classes.open(Line("2"), None, None, "10.0.0.2")
+    assert classes.open(Line("before"), before.code, before.key, "10.0.0.1").code == before.code
+    classes.open(Line("other"), room.code, room.key, "10.0.0.1")  # to another run: it is no further one
+    room.end("ended")
+    with pytest.raises(Refused, match="LOOKBACK_CLASSES_ADDRESS"):
+        classes.open(Line("3"), None, None, "10.0.0.1")
+    classes.find(plain(next(iter(classes._rooms))), "10.0.0.1").end("ended")
+    assert classes.open(Line("3"), None, None, "10.0.0.1")
+
+
 # --- guessing
 
 
@@ -104,7 +147,7 @@ def codes(n: int) -> list[str]:
 
 def test_so_many_different_codes_a_minute_from_one_address() -> None:
     clock = Clock()
-    classes = Classes(3, clock)
+    classes = school(3, clock)
     room = classes.open(Line(), None, None)
     wrong = [c for c in codes(MOST_CODES + 10) if c != plain(room.code)]
     for code in wrong[:MOST_CODES]:
@@ -125,18 +168,18 @@ def test_so_many_different_codes_a_minute_from_one_address() -> None:
 
 
 def test_a_school_behind_one_address_tries_one_code_as_often_as_it_likes() -> None:
-    classes = Classes(3, Clock())
+    classes = school(3, Clock())
     for _ in range(500):
         with pytest.raises(Refused, match="no class"):
             classes.find("KQ7-42V", "10.0.0.1")
-    room = classes.open(Line(), "KQ7-42V", KEY)
+    room = classes.open(Line(), None, None)
     for _ in range(500):
-        assert classes.find("KQ7-42V", "10.0.0.1") is room
+        assert classes.find(room.code, "10.0.0.1") is room
 
 
 @pytest.mark.parametrize("code", ["", "x", "KQ742VV", "00O-III", "ü" * 6, "../../", "\ud800"])
 def test_what_is_no_code_is_no_guess(code: str) -> None:
-    classes = Classes(3, Clock())
+    classes = school(3, Clock())
     with pytest.raises(Refused, match="no class"):
         classes.find(code, "10.0.0.1")
     assert not classes._tries

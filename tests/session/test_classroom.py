@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from app.session import class_words as words
-from app.session.classroom import MOST_PEOPLE, WAIT_FOR_STUDENT, WAIT_FOR_TEACHER, Person, Room
+from app.session.class_people import Person
+from app.session.classroom import MOST_PEOPLE, WAIT_FOR_STUDENT, WAIT_FOR_TEACHER, Room
 from app.session.events import Refused
 from tests.session.attending import Clock, Line, Listener, ask, opened, where
 
@@ -56,6 +57,28 @@ def test_a_person_has_one_connection_the_newest() -> None:
     assert (first.closed, second.closed) == (4409, 0)
     room.gone(first)  # its end is heard late
     assert states(room) == {"Ann": "following"}
+
+
+def test_who_is_taken_out_hears_it_and_does_not_come_back_as_the_same() -> None:
+    room, _ = opened(Clock())
+    (ann, at), (ben, there) = came(room, "Ann", "Ben")
+    room.of_teacher(ask())
+    room.of_student(ann, words.Vote(option=1))
+    room.of_teacher(words.Remove(name="Ann"))
+    assert (at.told[-1]["kind"], at.told[-1]["reason"], at.closed, there.closed) == ("ended", "removed", 1000, 0)
+    room.gone(at)
+    assert states(room) == {"Ben": "following"} and room.for_teacher()["poll"]["answered"] == 0
+    for name in ("Ann", "Somebody"):
+        with pytest.raises(Refused, match="taken you out") as found:
+            room.join(Listener(), name, ann.token)
+        assert found.value.problems[0].field == "token"
+    room.gone(there)
+    room.of_teacher(words.Remove(name="Ben"))  # who is lost, too
+    with pytest.raises(Refused, match="Nobody in this class is called 'Ben'"):
+        room.of_teacher(words.Remove(name="Ben"))
+    with pytest.raises(Refused, match="taken you out"):
+        room.join(Listener(), "Ben", ben.token)
+    assert came(room, "Ann")[0][0].token != ann.token  # as somebody new: he has no account
 
 
 def test_a_token_of_another_class_is_somebody_new() -> None:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from app.session import class_words as words
-from app.session.classes import Classes
-from app.session.classroom import MOST_PEOPLE, WAIT_FOR_STUDENT, WAIT_FOR_TEACHER, Person, Room
+from app.session.class_people import Person
+from app.session.classroom import MOST_PEOPLE, WAIT_FOR_STUDENT, WAIT_FOR_TEACHER, Room
 from app.session.events import Refused
-from tests.session.attending import Clock, Line, Listener, ask, where
+from tests.session.attending import Clock, Line, Listener, ask, school, where
 
 OPTIONS = st.integers(0, 11)
 
@@ -25,7 +25,7 @@ class Lesson(RuleBasedStateMachine):
         super().__init__()
         self.clock = Clock()
         self.run = Line()
-        self.room: Room = Classes(3, self.clock).open(self.run, None, None)
+        self.room: Room = school(3, self.clock).open(self.run, None, None)
         self.teacher: Listener | None = None
         self.seats: dict[str, Listener] = {}  # by token: who is connected
         self.everyone: dict[str, Person] = {}
@@ -97,6 +97,21 @@ class Lesson(RuleBasedStateMachine):
         member = self.seats.pop(token)
         assert member.closed == 1000
         self.votes.pop(token, None)
+
+    @precondition(lambda self: self.teacher and self.room.people)
+    @rule(data=st.data())
+    def is_taken_out(self, data: st.DataObject) -> None:
+        person = data.draw(st.sampled_from(list(self.room.people.values())))
+        self.room.of_teacher(words.Remove(name=person.name))
+        member = self.seats.pop(person.token, None)
+        assert member is None or member.closed == 1000
+        self.votes.pop(person.token, None)
+        self.everyone.pop(person.token)
+        try:
+            self.room.join(Listener(), "Again", person.token)
+            raise AssertionError("he was taken out")
+        except Refused:
+            pass
 
     def _says(self, data: st.DataObject, said: words.OfStudent) -> None:
         token = data.draw(st.sampled_from(list(self.seats)))

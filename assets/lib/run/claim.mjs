@@ -20,3 +20,9 @@ const held = (session) =>
       return lock ? new Promise(() => {}) : undefined;
     });
   });
+
+/** Whether another tab has it. @param {string} session @returns {Promise<boolean>} */
+export async function heldElsewhere(session) {
+  const found = await navigator.locks?.query();
+  return !!found?.held?.some((lock) => lock.name === `lookback-${session}`);
+}
