@@ -14,6 +14,7 @@ from typing import Any, get_args
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.server.admission import close_reason
+from app.server.pace import Pace
 from app.server.socket import CLOSING_TIME, Closed, texts
 from app.server.strict import read_json
 from app.session import class_words as words
@@ -116,11 +117,9 @@ class Sockets:
         return place.closing or (1000, "")
 
     async def _read(self, websocket: WebSocket, place: Place, address: str) -> None:
-        pace = Pace()
-        async for text in texts(websocket, LARGEST):
+        async for text in texts(websocket, LARGEST, Pace(RATE, BURST)):
             if not place.closing:
                 await self._take(place, text, address)
-            await pace.wait()
 
     async def _take(self, place: Place, text: str, address: str) -> None:
         try:
@@ -162,20 +161,6 @@ class Sockets:
         place.room, place.person, place.tells = room, person, lambda: room.for_student(person)
         place.say({"kind": "joined", "code": room.code, "name": person.name, "token": person.token, "session": room.run.id})
         room.joined(person)
-
-
-class Pace:
-    """So many messages a second are read from one socket; more wait where they are."""
-
-    def __init__(self) -> None:
-        self._left = float(BURST)
-        self._at = time.monotonic()
-
-    async def wait(self) -> None:
-        now = time.monotonic()
-        self._left = min(BURST, self._left + (now - self._at) * RATE) - 1
-        self._at = now
-        await asyncio.sleep(max(0.0, -self._left / RATE))
 
 
 def _teaches(place: Place, said: words.First) -> bool:

@@ -14,12 +14,14 @@ from starlette.datastructures import QueryParams
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.server.admission import close_reason
+from app.server.pace import Pace
 from app.server.wire import LARGEST_MESSAGE, LARGEST_NUMBER, Ack, Ask, Malformed, Ping, parse_message
 from app.session.audience import Connection, Role
 from app.session.lobby import Full, Lobby, Missing
 from app.session.session import Session
 
 MOST_CONNECTIONS = 64  # of one session
+RATE, BURST = 100, 200  # messages a second that are read from one socket, and how many at once
 CLOSING_TIME = 2.0  # seconds in which a page may take the last frames and the closing one
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NUMBER = re.compile(r"-?\d{1,16}")
@@ -129,12 +131,15 @@ async def _send(websocket: WebSocket, connection: Connection) -> None:
 
 
 async def _read(websocket: WebSocket, session: Session, connection: Connection) -> None:
-    async for text in texts(websocket, LARGEST_MESSAGE):
+    async for text in texts(websocket, LARGEST_MESSAGE, Pace(RATE, BURST)):
         _take(session, connection, text)
 
 
-async def texts(websocket: WebSocket, largest: int) -> AsyncIterator[str]:
-    """What the browser says, until it goes. largest: bytes of a message. Raises `Closed` for one that is longer, or no text."""
+async def texts(websocket: WebSocket, largest: int, pace: Pace) -> AsyncIterator[str]:
+    """What the browser says at this pace, until it goes. largest: bytes of a message.
+
+    Raises `Closed` for one that is longer, or no text.
+    """
     while (message := await websocket.receive())["type"] != "websocket.disconnect":
         text = message.get("text")
         if text is None:
@@ -142,7 +147,7 @@ async def texts(websocket: WebSocket, largest: int) -> AsyncIterator[str]:
         if (length := len(text.encode("utf-8", "replace"))) > largest:
             raise Closed(1009, f"a message of {length} bytes was given; allowed: at most {largest} bytes")
         yield text
-        await asyncio.sleep(0)  # messages that came together are there at once, and others have their turn between them
+        await pace.wait(length)
 
 
 def _take(session: Session, connection: Connection, text: str) -> None:

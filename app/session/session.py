@@ -1,7 +1,7 @@
 """One person's world: connections ask, a worker does one command at a time, everyone hears what happens.
 
-Commands are done in the order they came; `Pause` and `Cancel` act at once. Nothing here is shared with other sessions but
-`Services`, and only commands, events and bytes go in and out.
+Commands of one connection are done in the order they came, the writer's before those of readers; `Pause` and `Cancel` act
+at once. Nothing here is shared with other sessions but `Services`, and only commands, events and bytes go in and out.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Session:
             self._answer(connection.client, seq)
         else:
             connection.waiting += 1
-            self._worker.queue(partial(self._carry_out, connection, seq, command))
+            self._worker.queue(partial(self._carry_out, connection, seq, command), connection)
 
     async def open(self, client: str, command: Open) -> tuple[Problem, ...]:
         """As `ask`, for a run that is too long for one message. Returns why it was not opened."""

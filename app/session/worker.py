@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import sqlite3
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -45,13 +44,13 @@ from app.session.player import Player
 from app.session.record import Record
 from app.session.runner import Runner
 from app.session.services import Services
+from app.session.turns import Job, Turns
 
 log = logging.getLogger("lookback")
 
 LARGEST_VIEW = 8 * 1024  # bytes of JSON text
 PLAY_ALONE = 10.0  # seconds that a run plays on while nobody is connected
 
-Job = Callable[[], Awaitable[None]]
 T = TypeVar("T")
 
 
@@ -70,7 +69,8 @@ class Worker:
         self._news: list[Notice] = []  # for the next one who joins
         self._told_not_saved = False
         self._paused = 0  # how often playing was to end
-        self._jobs: deque[Job] = deque()
+        self._jobs = Turns()
+        self._played = False  # last of all that was done
         self._wake = asyncio.Event()
         self._closing = False
         self._task = asyncio.create_task(self._work(), name=f"session {session}")
@@ -92,8 +92,10 @@ class Worker:
         except Exception:  # its commands are on disk; the snapshot would only have made coming back quicker
             log.exception("Session %s leaves no last snapshot.", self._session)
 
-    def queue(self, job: Job) -> None:
-        self._jobs.append(job)
+    def queue(self, job: Job, asker: Connection | None = None) -> None:
+        """asker: whose command it is."""
+        reads = asker is not None and (asker.role == "reader" or self._jobs.waits(asker))
+        self._jobs.add(job, asker if reads else None)
         self._wake.set()
 
     async def turn(self, work: Callable[[], Awaitable[T]]) -> T:
@@ -117,15 +119,19 @@ class Worker:
                 await self._recover(error)
 
     async def _next(self) -> Job | None:
-        """The job that waits longest; the next step of playing when none does and it is due; None at the end."""
-        while not self._jobs and not self._closing:
+        """The job whose turn it is; the next step of playing when it is due, before readers every other time; None at the end."""
+        while not self._closing and not self._jobs.pressing:
             wait = self.player.wait()
-            if wait == 0:
+            if wait == 0 and not (self._jobs and self._played):
+                self._played = True
                 return self._play_on
+            if self._jobs:
+                break
             self._wake.clear()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), wait)
-        return None if self._closing else self._jobs.popleft()
+        self._played = False
+        return None if self._closing else self._jobs.next()
 
     # --- commands
 
