@@ -87,7 +87,7 @@ class Classes:
             allowed = f"at most {self._most} classes"
             message = f"All {self._most} classes of this server are open; try again later (LOOKBACK_CLASSES allows more)."
             raise Refused.one("session", run.id, allowed, message)
-        if not back and sum(self._from[code] == place for code in self._rooms) >= self._each:
+        if not back and not _here(place) and sum(self._from[code] == place for code in self._rooms) >= self._each:
             allowed = f"at most {self._each} classes from one address"
             message = f"{self._each} classes are open from your address; end one first (LOOKBACK_CLASSES_ADDRESS allows more)."
             raise Refused.one("session", run.id, allowed, message)
@@ -168,9 +168,17 @@ def network(address: str) -> str:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None and not found.is_loopback:
         return str(ipaddress.ip_network((found, 64), strict=False))
-    return str(found)
+    return str(getattr(found, "ipv4_mapped", None) or found)
+
+
+def _here(place: str) -> bool:
+    """Whether it is this machine: its owner, or a proxy that does not say who is asking."""
+    try:
+        return ipaddress.ip_network(place).is_loopback
+    except ValueError:
+        return False
 
 
 def _well_formed(code: str) -> bool:

@@ -17,7 +17,7 @@ from tests.server.serving import closing, page, served
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    with served(tmp_path_factory.mktemp("data"), LOOKBACK_CLASSES="40", LOOKBACK_CLASSES_ADDRESS="40") as found:
+    with served(tmp_path_factory.mktemp("data"), LOOKBACK_CLASSES="40") as found:
         yield found
 
 

@@ -138,6 +138,15 @@ def test_one_address_opens_so_many_and_a_class_that_comes_back_one_more() -> Non
     assert classes.open(Line("3"), None, None, "10.0.0.1")
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2", "::1", "::ffff:127.0.0.1"])
+def test_this_machine_itself_opens_as_many_as_there_may_be(address: str) -> None:
+    classes = school(3, Clock(), 1)
+    for i in range(3):
+        classes.open(Line(str(i)), None, None, address)
+    with pytest.raises(Refused, match="LOOKBACK_CLASSES allows"):
+        classes.open(Line("4"), None, None, address)
+
+
 # --- guessing
 
 
