@@ -94,8 +94,7 @@ class Worker:
 
     def queue(self, job: Job, asker: Connection | None = None) -> None:
         """asker: whose command it is."""
-        reads = asker is not None and (asker.role == "reader" or self._jobs.waits(asker))
-        self._jobs.add(job, asker if reads else None)
+        self._jobs.add(job, asker if asker and (asker.role == "reader" or self._jobs.waits(asker)) else None)
         self._wake.set()
 
     async def turn(self, work: Callable[[], Awaitable[T]]) -> T:
