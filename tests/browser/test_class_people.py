@@ -82,7 +82,7 @@ def test_a_duplicated_tab_says_that_the_class_is_taught_elsewhere_and_may_teach(
     _teach(teacher)
     kept = teacher.page.evaluate("() => Object.entries(sessionStorage)")
     copy = Window(teacher.page.context.new_page(), teacher.address)
-    copy.page.goto(teacher.address + "/healthz")
+    copy.page.goto(teacher.address + "/bench")
     copy.page.evaluate("(kept) => kept.forEach(([key, value]) => sessionStorage.setItem(key, value))", kept)
     copy.page.goto(teacher.address + "/class")
     copy.loaded()
