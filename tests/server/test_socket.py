@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -282,3 +283,20 @@ async def test_a_session_lives_through_a_restart_of_the_server(tmp_path: Path) -
         async with page(port, f"client=before&session={last.session}&after={last.seq}&epoch={last.epoch}") as again:
             assert (await again.until(Moved)).at == 1
             assert not again.heard(Welcome)[0].resumed
+
+
+async def test_a_reader_who_floods_is_read_slowly_and_the_writer_does_not_wait_for_him(port: int) -> None:
+    async with page(port) as writer:
+        assert (await writer.do(kind="open", scenario={})).ok
+        async with page(port, f"session={writer.frames[0].session}&role=reader") as reader:
+            for n in range(2000):
+                await reader.socket.send(json.dumps({"ping": n}))
+            assert (await writer.do(kind="step")).ok
+            await reader.until(Pong)
+            heard = 0
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    while True:
+                        await reader.hear()
+                        heard += 1
+            assert heard < 1500
