@@ -125,4 +125,4 @@ def test_nothing_of_the_stage_is_cut_in_a_class(person: Person, width: int, heig
             teacher.page.keyboard.press(key)
             teacher.until(f"lookback.store.world.moved.phase === '{phase}' && !lookback.store.unsettled")
             teacher.settled()
-            assert teacher.page.evaluate(CUT) == [], (large, phase)
+            teacher.until(f"({CUT})().length === 0")  # charts are measured when their library is there
