@@ -77,7 +77,9 @@ def _choice(act: str, label: str, choices: tuple[tuple[str, str, str], ...]) -> 
 
 def _deck() -> Component:
     bar = [
-        _choice("phase", say("Phase"), (("train", say("Train"), ""), ("decode", say("Decode"), ""))),
+        _choice(
+            "phase", say("Phase"), (("train", say("Train"), ""), ("prefill", say("Prefill"), ""), ("decode", say("Decode"), ""))
+        ),
         html.Div(
             [
                 button(say("Back"), "back", "compare-back", icon="back", key="←"),

@@ -7,6 +7,7 @@ import { Store } from "../lib/run/store.mjs";
 import { evenness } from "../lib/read/evenness.mjs";
 import { depths } from "../lib/training/gradients.mjs";
 import * as read from "../lib/reads.mjs";
+import { placeOf, START } from "./said.mjs";
 
 const VIEW = "compare";
 /** Parts of its world that are shown. */
@@ -137,11 +138,28 @@ export class Column {
     return (row, key) => heads.reduce((sum, w) => sum + w(row, key), 0) / heads.length;
   }
 
+  /** Whether anything is read yet: before the prefill nothing is. */
+  get unread() {
+    return placeOf(this) === START;
+  }
+
+  /** The rows that are known, or will be read first. @returns {import("../lib/reads.mjs").Row[]} */
+  rows() {
+    return (this.request()?.target ?? []).filter((/** @type {any} */ r) => this.unread || r.state !== "unknown");
+  }
+
   /** The rows that are read: of the source, else all that are known. @returns {import("../lib/reads.mjs").Row[]} */
   keys() {
-    const at = this.relation(), request = this.request();
-    const rows = (request?.target ?? []).filter((/** @type {any} */ r) => r.state !== "unknown");
-    return at && at.info.key !== "s" ? rows : (request?.source ?? rows);
+    const at = this.relation();
+    return at && at.info.key !== "s" ? this.rows() : (this.request()?.source ?? this.rows());
+  }
+
+  /** Which key rows a row may read, by the mask of that read. @returns {(row: number, key: number) => boolean} */
+  allowed() {
+    const at = this.relation();
+    if (!at) return () => false;
+    const mask = read.visibility(at.info, at.layer, this.keys());
+    return (row, key) => mask.allows(row, key);
   }
 
   /** How evenly one row reads, by the weights that are shown. @param {number} row */
@@ -158,13 +176,13 @@ export class Column {
   /** What was measured of this moment's choice, or null. */
   reach() {
     const found = this.world.analysis.choice_reach?.result;
-    return found && found.moment === this.world.moved?.at ? found : null;
+    return found && !this.unread && found.moment === this.world.moved?.at ? found : null;
   }
 
   /** Ask for the reach of the choice that stands. */
   ask() {
     const { moved, connection } = this.world;
-    if (!moved || moved.phase === "train" || moved.ended || connection !== "open" || this.asked === moved.at) return;
+    if (!moved || moved.phase === "train" || moved.ended || this.unread || connection !== "open" || this.asked === moved.at) return;
     this.asked = moved.at;
     const token = this.request()?.choice;
     this.commands.analyse("choice_reach", { request: 0, ...(token === null || token === undefined ? {} : { token }) });

@@ -36,7 +36,7 @@ export const letter = (i) => String.fromCharCode(65 + i);
 /** What a row is called, and how it is to be read. @param {string} row @returns {[string, string]} */
 function named(row) {
   const names = /** @type {Record<string, [string, string]>} */ ({
-    model: [msg`Model`, msg`compared row by row`], reads: [msg`Reads now`, msg`width = weight, mean of heads, last layer`], sofar: [msg`Read so far`, msg`a line per target row; H: entropy of the newest`],
+    model: [msg`Model`, ""], reads: [msg`Reads now`, msg`width = weight, mean of heads, last layer`], sofar: [msg`Read so far`, msg`a line per target row; H: entropy of the newest`],
     reach: [msg`Reach`, msg`gradient of log p(choice); same test for all`], chooses: [msg`Chooses`, msg`and p of what it chose, by step`],
     keeps: [msg`Keeps, costs`, msg`between calls; this call`], loss: [msg`Loss`, msg`nats a row, the others in grey`], gradient: [msg`Gradient`, msg`norm of all, before clipping`],
     depth: [msg`Gradient by layer`, msg`at what each layer gives; first sequence`],
@@ -73,6 +73,7 @@ export class Grid {
     const due = (/** @type {string} */ row, /** @type {Column} */ c) => c.due.some((part) => part === ALL || SHOWS[row].includes(part));
     const rows = (/** @type {Column} */ c) => ROWS[phase].filter((row) => (ACROSS.has(row) ? columns.some((x) => due(row, x)) : due(row, c)));
     const pictures = columns.flatMap((c, i) => rows(c).map((row) => (/** @type {any} */ (this))[row](this.cells.get(`${row} ${i}`), c, i, columns)));
+    if (phase !== "train" && columns.some((c) => due("sofar", c))) this.evenness(columns);
     for (const picture of pictures) picture?.();
     for (const c of columns) c.due = [];
   }
@@ -102,7 +103,7 @@ export class Grid {
     const canvas = (/** @type {string} */ name) => h("canvas", { role: "img", "aria-label": name });
     if (row === "model") return [h("span", { class: "who" }, h("b", { class: "letter" }, letter(i)), h("i", { class: "glyph", "aria-hidden": "true" })), this.select(c, i), h("small"), h("small", { class: "varied" }), h("span", { class: "row" }, h("button", { class: "link small", type: "button", onclick: () => this.acts.open(c) }, msg`Open as a stage`), h("button", { class: "link small", type: "button", disabled: count <= FEWEST, onclick: () => this.acts.remove(i) }, msg`Remove`)), this.variant(c, i)];
     if (row === "chooses") return [h("ol", { class: "choices" }), canvas(msg`probability of what was chosen, by step`)];
-    if (row === "keeps") return [h("p", { class: "facts" }), h("p", { class: "facts dim" })];
+    if (row === "keeps") return [h("p", { class: "facts" }), h("p", { class: "facts" }), h("p", { class: "facts dim" })];
     if (row === "sofar") return [canvas(named(row)[0]), h("p", { class: "evenness" })];
     return [canvas(named(row)[0])];
   }
@@ -142,9 +143,8 @@ export class Grid {
 
   /** What a column has to draw its reads from. @param {Column} c */
   shownRows(c) {
-    const at = c.relation(), request = c.request();
-    const rows = (request?.target ?? []).filter((/** @type {any} */ r) => r.state !== "unknown");
-    const row = request?.decision_row ?? rows.length - 1;
+    const at = c.relation(), request = c.request(), rows = c.rows();
+    const row = c.unread ? -1 : (request?.decision_row ?? rows.length - 1);
     return { at, request, rows, keys: c.keys(), row, weight: c.weights() };
   }
 
@@ -157,32 +157,39 @@ export class Grid {
     const lead = request?.candidates.find((/** @type {any} */ x) => x.id === request.choice);
     const [window, first] = newest(rows);
     const vector = !at && request?.source && row >= 0;
-    const words = vector ? msg`everything must fit through here` : at ? (known ? "" : msg`nothing is read yet`) : msg`no choice of where to look: all goes through ${kept || "…"}`;
+    const words = c.unread ? msg`nothing is read yet` : vector ? msg`everything must fit through here` : at ? (known ? "" : msg`nothing is read yet`) : msg`no choice of where to look: all goes through ${kept || "…"}`;
     set(cell.firstChild, "aria-label", largest < 0 ? words : msg`reads ${keys[largest]?.token ?? ""} with weight ${probability(weight(row, largest), 2)}`);
     return () => drawReads(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), words, chosen: lead?.token ?? "", chance: lead?.probability ?? NaN, largest, vector: vector ? msg`one vector` : "" });
   }
 
   /** @param {any} cell @param {Column} c */
   sofar(cell, c) {
-    const { at, request, rows, keys, row, weight } = this.shownRows(c);
+    const { at, request, rows, keys, row, weight } = this.shownRows(c), allowed = c.allowed();
     const [window, first] = newest(rows);
-    this.evenness(cell.lastChild, c, row, keys.length);
-    return () => drawMap(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), instead: at ? "" : request?.source ? msg`reads the one vector` : msg`reads its state alone` });
+    return () => drawMap(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), allowed: (r, j) => allowed(r + first, j), instead: at ? "" : request?.source ? msg`reads the one vector` : msg`reads its state alone` });
   }
 
-  /** The entropy of the newest read. @param {HTMLElement} line @param {Column} c @param {number} row @param {number} count of rows that can be read */
-  evenness(line, c, row, count) {
-    const of = c.evenness(row);
-    if (!c.relation()) text(line, msg`H does not apply: no row is read by weights`);
-    else text(line, of ? msg`H ${figure(of.bits, 2)} bits ◉ · 2^H = ${figure(of.rows, 2)} of ${count} rows` + (whole(of) ? "" : ` · ${msg`of w ÷ ${figure(of.sum, 2)}`}`) : "");
-    set(line, "title", of ? msg`Entropy of what the newest row reads: 0 bits for one row alone, ${figure(Math.log2(count), 2)} bits for all ${count} alike. 2^H: the rows that it reads in effect.` : null);
+  /** How evenly the newest row of each reads, and who most. @param {Column[]} columns */
+  evenness(columns) {
+    const all = columns.map((c) => {
+      const { row, keys } = this.shownRows(c), allowed = c.allowed();
+      return { of: row < 0 ? null : c.evenness(row), count: keys.filter((/** @type {any} */ _, /** @type {number} */ key) => allowed(row, key)).length };
+    });
+    const [most, next] = all.flatMap(({ of }, i) => (of ? [{ i, bits: of.bits }] : [])).sort((a, b) => b.bits - a.bits);
+    all.forEach(({ of, count }, i) => {
+      const line = this.cells.get(`sofar ${i}`).lastChild, evenest = next && most.i === i && figure(most.bits, 2) !== figure(next.bits, 2);
+      const sum = of && !whole(of) ? ` · ${msg`of w ÷ ${figure(of.sum, 2)}`}` : "";
+      const said = of ? msg`H ${figure(of.bits, 2)} bits ◉ · 2^H = ${figure(of.rows, 2)} of ${count} rows` + sum + (evenest ? ` · ${msg`most even`}` : "") : "";
+      text(line, columns[i].relation() ? said : msg`H does not apply: no row is read by weights`);
+      set(line, "title", of ? msg`Entropy of what the newest row reads: 0 bits for one row alone, ${figure(Math.log2(count), 2)} bits for all ${count} alike. 2^H: the rows that it reads in effect.` : null);
+    });
   }
 
   /** @param {any} cell @param {Column} c */
   reach(cell, c) {
     const found = c.reach(), { request, keys, rows } = this.shownRows(c), source = found?.rows.s;
     const norms = (source ?? found?.rows.t ?? []).map(number);
-    set(cell, "data-empty", found ? null : c.world.moved?.ended ? msg`nothing is chosen: it has ended` : msg`being measured`);
+    set(cell, "data-empty", found ? null : c.unread ? msg`nothing is read yet` : c.world.moved?.ended ? msg`nothing is chosen: it has ended` : msg`being measured`);
     return () => drawReach(cell.firstChild, source ? (request?.source ?? []) : (request?.target ?? []), norms, source ? "k" : "q", (width) => column(width, keys.length, newest(rows)[0].length));
   }
 
@@ -195,23 +202,24 @@ export class Grid {
       line.children[1].firstChild.style.width = `${x.probability * 100}%`;
       text(line.children[2], probability(x.probability, 2));
     });
-    set(cell.firstChild, "data-empty", top.length ? null : request?.finished === "limit" ? msg`ended at the limit` : request?.finished ? msg`ended with <eos>` : "…");
+    set(cell.firstChild, "data-empty", top.length ? null : request?.finished === "limit" ? msg`ended at the limit` : request?.finished ? msg`ended with <eos>` : c.unread ? msg`nothing is read yet` : "…");
     const line = (/** @type {Column} */ x) => Array.from(x.request()?.log_p?.data ?? x.request()?.log_p ?? [], (v) => Math.exp(number(v)));
     return () => drawLine(cell.lastChild, { own: line(c), others: columns.filter((_, n) => n !== i).map(line), low: 0, high: 1, role: "d", format: (v) => String(v), ends: ends(c, request) });
   }
 
   /** @param {any} cell @param {Column} c */
   keeps(cell, c) {
-    const all = banks(c.world.moved?.kept ?? []), { now, perRow } = total(all);
-    const what = c.world.moved?.phase === "train" ? msg`nothing between updates but the weights` : all.map((b) => b.lines.map((l) => l.name)).flat().filter((n, i, l) => l.indexOf(n) === i).join(", ");
-    text(cell.firstChild, c.world.moved ? [what, c.world.moved.phase === "train" ? "" : msg`${`${bytes(now)} =`} now, ${perRow ? `+${bytes(perRow)} ƒ` : msg`nothing`} per further row`].filter(Boolean).join(" · ") : "");
-    this.cost(cell.lastChild, c.world.moved);
+    const { moved } = c.world, all = banks(moved?.kept ?? []), { now, perRow } = total(all), train = moved?.phase === "train";
+    const names = [...new Set(all.flatMap((b) => b.lines.map((l) => l.name)))].join(", ");
+    fact(cell.children[0], !moved ? "" : train ? msg`nothing between updates but the weights` : names);
+    fact(cell.children[1], !moved || train ? "" : msg`${`${bytes(now)} =`} now, ${perRow ? `+${bytes(perRow)} ƒ` : msg`nothing`} per further row`);
+    this.cost(cell.lastChild, moved);
   }
 
   /** @param {HTMLElement} line @param {any} moved */
   cost(line, moved) {
     const rows = moved?.stages.reduce((/** @type {number} */ sum, /** @type {any} */ s) => sum + s.rows, 0) ?? 0;
-    text(line, moved && !rows ? msg`no row computed in this step` : moved ? `${duration(moved.forward_ms)} ◉ · ${counted(rows, "{0} row computed", "{0} rows computed")}` : "");
+    fact(line, moved && !rows ? msg`no row computed in this step` : moved ? `${duration(moved.forward_ms)} ◉ · ${counted(rows, "{0} row computed", "{0} rows computed")}` : "");
   }
 
   /** @param {any} cell @param {Column} c @param {number} i @param {Column[]} columns */
@@ -239,6 +247,12 @@ export class Grid {
     set(cell, "data-empty", known.length ? null : msg`no update yet`);
     return () => drawDepth(cell.firstChild, { own, names: c.depths().map((d) => d.name), low: Math.min(...all), high: Math.max(...all) });
   }
+}
+
+/** One line, whatever it says. @param {any} line @param {string} said */
+function fact(line, said) {
+  text(line, said);
+  set(line, "title", said || null);
 }
 
 /** A field's name in the config. @param {{path: string}} about */

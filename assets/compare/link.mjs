@@ -9,7 +9,7 @@ export const FEWEST = 2;
 export const MOST = 4;
 
 /** configs: of each model the fields that differ from its defaults; weights: what training begins with; training: how it differs from the defaults.
- * @typedef {{task: string, models: string[], configs: Record<string, any>[], weights: "trained" | "random", source: any[] | null, target: any[], seed: number, lead: "own" | "first", phase: "train" | "decode", training?: Record<string, any>}} Comparison */
+ * @typedef {{task: string, models: string[], configs: Record<string, any>[], weights: "trained" | "random", source: any[] | null, target: any[], seed: number, lead: "own" | "first", phase: "train" | "prefill" | "decode", training?: Record<string, any>}} Comparison */
 
 /** @param {Comparison} c */
 export function pack(c) {
@@ -32,7 +32,7 @@ export function unpack(fragment, catalogue) {
   }
   const wrong = whatIsWrong(c, catalogue);
   if (wrong) throw new Error(msg`This link holds no comparison: ${wrong}. Copy it again, whole, or start from an example.`);
-  return { task: c.task, models: c.models, configs: c.configs ?? c.models.map(() => ({})), weights: c.weights === "random" ? "random" : "trained", source: c.source ?? null, target: c.target ?? [], seed: c.seed ?? 7, lead: c.lead === "first" ? "first" : "own", phase: c.phase === "train" ? "train" : "decode", ...(c.training ? { training: c.training } : {}) };
+  return { task: c.task, models: c.models, configs: c.configs ?? c.models.map(() => ({})), weights: c.weights === "random" ? "random" : "trained", source: c.source ?? null, target: c.target ?? [], seed: c.seed ?? 7, lead: c.lead === "first" ? "first" : "own", phase: c.phase === "train" || c.phase === "prefill" ? c.phase : "decode", ...(c.training ? { training: c.training } : {}) };
 }
 
 /** @param {any} c @param {{architectures: any[], tasks: any[]}} catalogue */

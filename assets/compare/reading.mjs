@@ -3,13 +3,15 @@
  * stands below it in every row: the drawings share their columns. */
 
 import { boxOf, cellMap, chip, css, fit, label, penOf, ribbon, roundRect } from "../lib/canvas.mjs";
-import { clip, font } from "../lib/draw/pen.mjs";
+import { clip, dashed, font } from "../lib/draw/pen.mjs";
 import { probability, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/reads.mjs").Row} Row */
 
-/** Room at the right for the names of rows, px; a column is not wider than this; the height of a box, and of a line of the map at most. */
-const [NAMES, WIDEST, HIGH, LINE] = [62, 104, 28, 22];
+/** Room at the right for the names of rows, px; a column is not wider than this; the height of a line of the map at most. */
+const [NAMES, WIDEST, LINE] = [62, 104, 22];
+/** How high a box is: where the page is low, lower, so that what is read between two lines of them has room. @param {number} height of the canvas */
+const highOf = (height) => (height < 130 ? 24 : 28);
 /** Lines of the map: the newest rows, and one that is to come. */
 const LINES = 6;
 /** How high a line of the map is: where the page is low, lower. @param {number} height of the canvas */
@@ -27,20 +29,20 @@ const none = (/** @type {number} */ w) => !(w > 0.004);
  *   words: what is said where nothing is read; chance: of the token that is chosen; vector: what all goes through instead, or "" */
 export function drawReads(canvas, o) {
   const [g, width, height] = fit(canvas);
-  const step = column(width, o.keys.length, o.rows.length), box = step - 5, low = height - HIGH - 18;
+  const step = column(width, o.keys.length, o.rows.length), box = step - 5, high = highOf(height), low = height - high - 18;
   const x = (/** @type {number} */ i) => i * step + 1, middle = (/** @type {number} */ i) => x(i) + box / 2;
-  const geo = { x, middle, step, box, top: 2 + HIGH, low, width };
+  const geo = { x, middle, step, box, top: 2 + high, low, width };
   const size = step < 56 ? 11 : 13;
   const form = (/** @type {Row} */ r) => /** @type {"unknown" | "known"} */ (r.state === "unknown" ? "unknown" : "known");
   if (!o.vector && !o.words) ribbons(g, o, geo);
-  o.keys.forEach((key, j) => chip(g, x(j), 2, box, HIGH, shown(key.token), { role: "k", state: form(key), on: j === o.largest, size }));
-  o.rows.forEach((row, i) => chip(g, x(i), low, box, HIGH, shown(row.token), { role: "q", state: form(row), on: i === o.row, size }));
-  if (o.chosen) chip(g, x(o.rows.length), low, box, HIGH, shown(o.chosen), { role: "d", state: "next", size });
-  if (o.chosen) label(g, probability(o.chance, 2), middle(o.rows.length), low + HIGH + 10, { mono: true, size: 11, weight: 680, align: "center", color: "--d" });
+  o.keys.forEach((key, j) => chip(g, x(j), 2, box, high, shown(key.token), { role: "k", state: form(key), on: j === o.largest, size }));
+  o.rows.forEach((row, i) => chip(g, x(i), low, box, high, shown(row.token), { role: "q", state: form(row), on: i === o.row, size }));
+  if (o.chosen) chip(g, x(o.rows.length), low, box, high, shown(o.chosen), { role: "d", state: "next", size });
+  if (o.chosen) label(g, probability(o.chance, 2), middle(o.rows.length), low + high + 10, { mono: true, size: 11, weight: 680, align: "center", color: "--d" });
   font(g, 480, 11, true);
   o.rows.forEach((_, i) => {
     const next = o.rows[i + 1]?.token ?? o.chosen;
-    if (next && step >= 56) label(g, clip(g, `→ ${shown(next)}`, step - 4), middle(i), low + HIGH + 10, { mono: true, size: 11, weight: i === o.row ? 680 : 480, align: "center", color: i === o.row ? "--d" : "--ink-3" });
+    if (next && step >= 56) label(g, clip(g, `→ ${shown(next)}`, step - 4), middle(i), low + high + 10, { mono: true, size: 11, weight: i === o.row ? 680 : 480, align: "center", color: i === o.row ? "--d" : "--ink-3" });
   });
   if (o.vector) return through(g, o, geo);
   if (!o.words) return shares(g, o, geo);
@@ -85,7 +87,7 @@ function through(g, { vector, words, keys, row }, { middle, top, low, width }) {
   const wide = g.measureText(vector).width + 24, from = middle(keys.length - 1), at = middle(row);
   const x = Math.max(2, Math.min(width - wide - 2, from - wide / 2)), y = (top + low) / 2 - 14, center = y + 14;
   font(g, 480, 11.5);
-  label(g, clip(g, words, (y < top + 18 ? Math.min(x, from) : from) - 10), 2, top + 11, { size: 11.5, color: "--ink-3" });
+  if (low - top > 50) label(g, clip(g, words, (y < top + 18 ? Math.min(x, from) : from) - 10), 2, top + 11, { size: 11.5, color: "--ink-3" });
   [g.strokeStyle, g.lineWidth] = [css("--ink-3"), 1.5];
   g.beginPath();
   g.moveTo(from, top);
@@ -104,18 +106,19 @@ function through(g, { vector, words, keys, row }, { middle, top, low, width }) {
 }
 
 /** All reads so far, a line a row, and the line of the row to come; where nothing is read each line says what the row has instead.
- * @param {HTMLCanvasElement} canvas @param {{keys: Row[], rows: Row[], row: number, weight: (row: number, key: number) => number, instead: string}} o */
-export function drawMap(canvas, { keys, rows, row, weight, instead }) {
+ * @param {HTMLCanvasElement} canvas @param {{keys: Row[], rows: Row[], row: number, weight: (row: number, key: number) => number, allowed: (row: number, key: number) => boolean, instead: string}} o */
+export function drawMap(canvas, { keys, rows, row, weight, allowed, instead }) {
   const [room, high] = boxOf(canvas), line = lineOf(high), wide = column(room, keys.length, rows.length), first = Math.max(0, rows.length - LINES + 1), newest = rows.slice(first);
   const top = (/** @type {number} */ i) => 2 + i * line, end = Math.max(1, keys.length) * wide;
   cellMap(canvas, {
     rows: newest.length + 1, columns: instead ? 0 : keys.length, value: (r, c) => weight(first + r, c), scale: { max: 1 }, left: 1, top: 2, gap: 3, cellWidth: wide, cellHeight: line,
-    values: wide >= 28, format: (x) => x.toFixed(2).replace(/^0/, ""), selected: null, hover: null, state: (r, c) => (r < newest.length && Number.isFinite(weight(first + r, c)) ? "ok" : "later"),
+    values: wide >= 28, format: (x) => x.toFixed(2).replace(/^0/, ""), selected: null, hover: null, state: (r, c) => stateOf(r < newest.length, weight(first + r, c), allowed(first + r, c)),
   });
   const g = penOf(canvas);
+  if (instead) bar(g, end, top(newest.length), line, "", false);
   newest.forEach((r, i) => {
     const on = first + i === row;
-    if (instead) bar(g, end, top(i), line, instead, on);
+    if (instead) bar(g, end, top(i), line, row < 0 ? "" : instead, on);
     font(g, on ? 700 : 520, 11.5, true);
     label(g, clip(g, shown(r.token), NAMES - 8), end + 6, top(i) + line / 2, { mono: true, size: 11.5, weight: on ? 700 : 520, color: on ? "--q" : "--ink-2" });
     if (!on) return;
@@ -125,8 +128,12 @@ export function drawMap(canvas, { keys, rows, row, weight, instead }) {
   });
 }
 
-/** @param {CanvasRenderingContext2D} g @param {number} width @param {number} y @param {number} line @param {string} said @param {boolean} on */
+/** A weight, a cell that the mask blocks, or one that is not read yet. @param {boolean} shown the row is there @param {number} weight @param {boolean} allowed @returns {import("../lib/canvas.mjs").CellState} */
+const stateOf = (shown, weight, allowed) => (!allowed && !(weight > 0) ? "model" : shown && Number.isFinite(weight) ? "ok" : "later");
+
+/** @param {CanvasRenderingContext2D} g @param {number} width @param {number} y @param {number} line @param {string} said "": to come @param {boolean} on */
 function bar(g, width, y, line, said, on) {
+  if (!said) return dashed(g, 2, y + 2, width - 3, line - 4, 3);
   g.fillStyle = css("--sunk");
   roundRect(g, 2, y + 2, width - 3, line - 4, 3);
   g.fill();

@@ -3,30 +3,27 @@
 
 import { data } from "../lib/data.mjs";
 import { copied } from "../lib/copying.mjs";
-import { h, list, set, text } from "../lib/dom.mjs";
+import { h, text } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { acting } from "../lib/page/acting.mjs";
 import { sayWhole } from "../lib/draw/whole.mjs";
 import { speak } from "../lib/page/speak.mjs";
 import { theming } from "../lib/page/theme.mjs";
-import { textOf } from "../lib/setup/together.mjs";
-import { nameOf, splittingOf, tokenize } from "../lib/setup/tokens.mjs";
+import { splittingOf, tokenize } from "../lib/setup/tokens.mjs";
 import { requestOf, taskOf } from "./asked.mjs";
+import { Clock } from "./clock.mjs";
 import { Column } from "./columns.mjs";
-import { exampleOf, pick, preset } from "./examples.mjs";
+import { drawDeck, LONGEST, place } from "./deck.mjs";
+import { pick, preset } from "./examples.mjs";
 import { apart, FEWEST, isComparison, MOST, pack, unpack } from "./link.mjs";
 import { ALL, Grid } from "./grid.mjs";
 import { sets } from "./sets.mjs";
 import { taking } from "./taking.mjs";
-import { ended, said, stepOf, stepped } from "./said.mjs";
+import { phaseOf } from "./said.mjs";
 
 /** @typedef {import("./link.mjs").Comparison} Comparison */
 
-const place = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
-const PLAY = { decode: 600, train: 30 }; // ms between steps
 const REST = 220; // ms after which the address and the reach follow
-const LONGEST = 24; // steps that the track has places for
-const PATIENCE = 100; // ms that a step waits for the slowest model, so that it is one picture
 
 /** @returns {Comparison} */
 const first = () => ({ task: "translation", models: ["cho_2014", "bahdanau", "encoder_decoder"], configs: [{}, {}, {}], weights: "trained", source: preset("translation").source, target: [], seed: 7, lead: "own", phase: "decode" });
@@ -43,9 +40,12 @@ const scenarioOf = (/** @type {Column} */ c) => ({
   requests: [requestOf(withId(data.tasks, learned(c.architecture)), page.now.task, page.now)],
 });
 
+const clock = new Clock(page, { paint, rested });
+const refuse = (/** @type {string} */ why) => clock.refuse(why);
+
 /** @param {Comparison} next all anew */
 async function begin(next) {
-  stop();
+  clock.stop();
   page.now = next;
   page.refused = "";
   for (const c of page.columns) c.close();
@@ -91,100 +91,20 @@ async function add() {
 
 /** New columns begin, and all stand at the first step again. @param {Column[]} fresh */
 async function restart(fresh) {
-  stop();
+  clock.stop();
   paint();
   await Promise.all(page.columns.map((c) => (fresh.includes(c) ? c.open(scenarioOf(c)) : c.commands.enter(page.now.phase))));
   rested();
-}
-
-/** @param {"train" | "decode"} phase */
-async function enter(phase) {
-  stop();
-  page.now = { ...page.now, phase };
-  await together(async (c) => {
-    const reply = await c.commands.enter(phase);
-    await c.watch();
-    return reply;
-  });
-}
-
-/** The same command to some columns; the next waits for all of them. @param {(c: Column) => Promise<any>} act @param {Column[]} [columns] */
-async function together(act, columns = page.columns) {
-  if (page.busy) return;
-  page.busy = true;
-  refuse("");
-  for (const c of columns) c.awaited = true;
-  const late = setTimeout(() => answered(columns), PATIENCE);
-  const replies = await Promise.all(columns.map(act));
-  clearTimeout(late);
-  page.busy = false;
-  answered(columns);
-  refuse(replies.find((r) => r && !r.ok)?.errors[0]?.message ?? page.refused); // what was refused meanwhile stays said
-  rested();
-}
-
-/** Nothing of these is waited for any more. @param {Column[]} columns */
-function answered(columns) {
-  for (const c of columns) c.awaited = false;
-  if (page.owed) paint([]);
-}
-
-async function step() {
-  const going = page.columns.filter((c) => !ended(c));
-  const [leader] = page.columns;
-  if (page.now.phase === "train" || page.now.lead === "own" || ended(leader)) return together((c) => c.commands.step(), going);
-  const word = leader.world.opened?.vocabulary.target[leader.request()?.choice ?? -1];
-  const own = (/** @type {Column} */ c) => c.world.opened?.vocabulary.target.indexOf(word) ?? -1;
-  return together((c) => (c === leader || own(c) < 0 ? c.commands.step() : c.commands.choose(0, own(c))), going);
-}
-
-function back() {
-  const most = Math.max(...page.columns.map(stepOf));
-  return together((c) => c.commands.back(), page.columns.filter((c) => stepOf(c) === most && most > 0));
-}
-
-/** To a step that was made, or onwards. @param {number} to */
-async function go(to) {
-  stop();
-  await together((c) => {
-    let node = c.world.history.get(c.world.moved?.at);
-    while (node && node.step > to && node.parent !== null) node = c.world.history.get(node.parent);
-    return node && node.id !== c.world.moved?.at ? c.commands.go(node.id) : Promise.resolve({ ok: true, errors: [] });
-  });
-  while (Math.max(...page.columns.map(stepOf)) < to && page.columns.some((c) => !ended(c)) && !page.refused) await step();
-}
-
-function play() {
-  if (page.playing) return stop();
-  const tick = async () => {
-    await step();
-    if (page.playing && page.columns.some((c) => !ended(c)) && !page.refused) page.playing = window.setTimeout(tick, PLAY[page.now.phase]);
-    else stop();
-  };
-  page.playing = window.setTimeout(tick, 0);
-  paint([]);
-}
-
-function stop() {
-  clearTimeout(page.playing);
-  if (page.playing) paint([]);
-  page.playing = 0;
 }
 
 /** After a rest: the address holds what is shown, and the reach of every choice is measured. */
 function rested() {
   clearTimeout(page.resting);
   page.resting = setTimeout(() => {
+    page.now = { ...page.now, phase: phaseOf(page) };
     history.replaceState(null, "", pack(page.now));
     for (const c of page.columns) c.ask();
   }, REST);
-}
-
-/** @param {string} sentence */
-function refuse(sentence) {
-  if (sentence === page.refused) return;
-  page.refused = sentence;
-  paint([]);
 }
 
 /** What is typed is the source where there is one, else the prompt. @param {string} typed */
@@ -194,9 +114,9 @@ async function retext(typed) {
   const words = known?.vocabulary[side]?.slice(known.vocabulary.specials?.[side]?.length ?? 0);
   const tokens = tokenize(typed, splittingOf(words ?? null, known?.task?.tokenizer));
   if (side === "source" && !tokens.length) return refuse(msg`The source is empty; allowed: 1 token or more. Type a sentence.`);
-  stop();
+  clock.stop();
   page.now = { ...page.now, [side]: tokens };
-  await together((c) => c.commands.change({ requests: scenarioOf(c).requests }));
+  await clock.together((c) => c.commands.change({ requests: scenarioOf(c).requests }));
 }
 
 /** @param {string} chosen "task 2" */
@@ -233,50 +153,15 @@ function paint(whole = page.columns) {
   });
 }
 
-let words = "";
 function draw() {
-  const { now, columns } = page, now_ = Math.max(0, ...columns.map(stepOf)), done = columns.every(ended);
-  const sentence = said(page), key = sentence.map((x) => (x instanceof Node ? x.textContent : String(x))).join("");
-  if (key !== words) place("compare-say").replaceChildren(...sentence.map((x) => (x instanceof Node ? x : document.createTextNode(String(x)))));
-  words = key;
-  for (const button of document.querySelectorAll("[data-value]")) {
-    const { act, value } = /** @type {HTMLElement} */ (button).dataset;
-    set(/** @type {HTMLElement} */ (button), "aria-pressed", String(value === now[/** @type {"phase" | "lead" | "weights"} */ (act)]));
-  }
-  set(place("compare-back"), "disabled", now_ === 0);
-  set(place("compare-step"), "disabled", done);
-  set(place("compare-step"), "title", done ? msg`All models have ended. Go back to choose another token.` : null);
-  document.documentElement.toggleAttribute("data-playing", !!page.playing);
-  text(place("compare-where"), now.phase === "train" ? msg`update ${now_}` : msg`step ${now_}`);
-  const steps = Array.from({ length: Math.min(LONGEST, Math.max(8, now_ + 2)) }, (_, i) => i);
-  list(place("compare-track"), steps, (i) => i, (i) => h("li", null, h("button", { type: "button", onclick: () => go(i) })), (element, i) => {
-    const told = i ? (i <= now_ ? stepped(page, i) : { text: "", title: "" }) : { text: now.phase === "train" ? "0" : now.source ? msg`source` : msg`prompt`, title: "" };
-    element.className = i < now_ ? "done" : i === now_ ? "now" : "todo";
-    text(element.firstChild, told.text);
-    set(element.firstChild, "title", told.title || null);
-    set(element.firstChild, "aria-label", msg`step ${i}` + (told.text ? ` ${told.text}` : ""));
-    set(element.firstChild, "aria-current", i === now_ ? "step" : null);
-  });
-  const input = place("compare-text");
-  text(place("compare-side"), now.source ? msg`source` : msg`prompt`);
-  if (document.activeElement !== input) input.value = now.source ? now.source.map(nameOf).join(" ") : textOf(columns.find((c) => c.world.opened)?.world.opened, now.target.map(nameOf)).replaceAll("\n", " ");
-  place("compare-presets").value = exampleOf(now);
-  grid.draw(columns, now.phase);
-  status();
-}
-
-function status() {
-  const states = page.columns.map((c) => c.world.connection), all = states.every((s) => s === "open");
-  set(place("compare-live"), "data-state", all ? "open" : states.includes("closed") ? "closed" : "connecting");
-  const ms = page.columns.reduce((sum, c) => sum + (c.world.moved?.forward_ms ?? 0), 0);
-  const device = page.columns[0]?.world.opened?.device ?? "";
-  text(place("compare-status"), all ? msg`PyTorch, ${device.toUpperCase()}, ${ms.toFixed(ms < 10 ? 1 : 0)} ms for this step of all models` : states.includes("closed") ? msg`the server refuses this page` : msg`Connecting`);
+  drawDeck(page, clock);
+  grid.draw(page.columns, page.now.phase === "train" ? "train" : "decode");
 }
 
 /** @type {Record<string, (value: string) => any>} */
 const acts = {
-  step: () => { stop(); step(); }, back: () => { stop(); back(); }, play, theme: theming(() => { paint(); draw(); }), speak: () => speak(place("language").dataset.language ?? ""),
-  phase: (value) => enter(/** @type {any} */ (value)), weights: (value) => begin({ ...page.now, weights: /** @type {any} */ (value) }), lead: (value) => { page.now = { ...page.now, lead: /** @type {any} */ (value) }; rested(); paint([]); },
+  step: () => { clock.stop(); clock.step(); }, back: () => { clock.stop(); clock.back(); }, play: () => clock.play(), theme: theming(() => { paint(); draw(); }), speak: () => speak(place("language").dataset.language ?? ""),
+  phase: (value) => clock.enter(/** @type {any} */ (value)), weights: (value) => begin({ ...page.now, weights: /** @type {any} */ (value) }), lead: (value) => { page.now = { ...page.now, lead: /** @type {any} */ (value) }; rested(); paint([]); },
   take: taking(place("compare-take"), page, { grid: place("compare-grid"), copy, redraw: () => (paint(), draw()), refuse }),
 };
 acting(acts);

@@ -6,13 +6,13 @@ import { pageMenu } from "../lib/taking/menu.mjs";
 import { savePicture } from "../lib/taking/shot.mjs";
 import { number } from "../lib/words.mjs";
 import { letter } from "./grid.mjs";
-import { stepOf } from "./said.mjs";
+import { phaseOf, stepOf } from "./said.mjs";
 
 /** @typedef {import("./columns.mjs").Column} Column @typedef {import("./link.mjs").Comparison} Comparison */
 /** @typedef {{now: Comparison, columns: Column[]}} Page */
 
 /** @param {Page} page */
-const nameOf = ({ now, columns }) => `lookback-compare-${now.phase}-${Math.max(0, ...columns.map(stepOf))}`;
+const nameOf = (page) => `lookback-compare-${phaseOf(page)}-${Math.max(0, stepOf(page))}`;
 
 /** @param {HTMLElement} button @param {Page} page @param {{grid: HTMLElement, copy: () => Promise<void>, redraw: () => void, refuse: (why: string) => void}} of @returns {() => void} opens the menu */
 export function taking(button, page, { grid, copy, redraw, refuse }) {

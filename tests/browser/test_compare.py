@@ -43,10 +43,89 @@ def test_three_models_step_together_and_go_back_together(compare: Page) -> None:
     compare.wait_for_function("() => lookbackCompare.columns.every((c) => c.reach()?.rows.s.length === 4)")
     weights = "() => lookbackCompare.columns.slice(1).map((c) => [0, 1, 2, 3].reduce((sum, k) => sum + c.weights()(2, k), 0))"
     assert all(abs(total - 1) < 1e-5 for total in compare.evaluate(weights))
-    compare.locator("#compare-track button").nth(1).click()
+    compare.get_by_role("button", name="step 1 le").click()
     steps(compare, "1,1,1")
     compare.locator("#compare-back").click()
     steps(compare, "0,0,0")
+
+
+PHASES = "lookbackCompare.columns.map((c) => c.world.moved?.phase).join()"
+ROWS = "lookbackCompare.columns.map((c) => c.world.moved.stages.reduce((sum, s) => sum + s.rows, 0)).join()"
+
+
+def stand(page: Page, phase: str, step: int) -> None:
+    steps(page, ",".join([str(step)] * 3))
+    page.wait_for_function(f"() => {PHASES} === '{','.join([phase] * 3)}' && !lookbackCompare.busy")
+    expect(page.get_by_role("group", name="Phase").locator("[aria-pressed=true]")).to_have_text(phase.title())
+
+
+def test_all_are_prefilled_together_and_then_decode(compare: Page) -> None:
+    """Before the prefill nothing is read; it reads what is known in one step; the first token leads on into decode."""
+    say, back = compare.locator("#compare-say"), compare.locator("#compare-back")
+    compare.get_by_role("button", name="Prefill", exact=True).click()
+    stand(compare, "prefill", 0)
+    expect(say).to_have_text("Nothing is read yet. The prefill reads all that is known: A, B row by row, C at once.")
+    expect(back).to_be_disabled()
+    compare.wait_for_function("() => lookbackCompare.columns.every((c) => c.reach() === null) && !lookbackCompare.painting")
+    expect(compare.locator(".reach .cell").first).to_have_attribute("data-empty", "nothing is read yet")
+    compare.keyboard.press(".")
+    stand(compare, "prefill", 1)
+    assert compare.evaluate(f"() => {ROWS}") == "5,5,5", "four source rows and the first target row"
+    expect(say).to_contain_text("After the prefill every model chooses le")
+    compare.keyboard.press(".")
+    stand(compare, "decode", 1)
+    assert compare.evaluate(f"() => {ROWS}") == "1,1,1"
+    back.click()
+    stand(compare, "prefill", 1)
+    back.click()
+    stand(compare, "prefill", 0)
+    compare.get_by_role("button", name="Decode", exact=True).click()
+    stand(compare, "decode", 0)
+    back.click()
+    stand(compare, "prefill", 0)
+    compare.get_by_role("button", name="step 2").click()
+    stand(compare, "decode", 2)
+    compare.get_by_role("button", name="Start", exact=True).click()
+    stand(compare, "prefill", 0)
+    compare.wait_for_function("() => location.hash.startsWith('#c=') && atob(location.hash.slice(3)).includes('prefill')")
+
+
+def test_who_reads_most_evenly_is_measured_on_the_rows_that_may_be_read(compare: Page) -> None:
+    lines = compare.locator(".evenness")
+    expect(lines.nth(0)).to_have_text("H does not apply: no row is read by weights")
+    compare.keyboard.press(".")
+    steps(compare, "1,1,1")
+    compare.wait_for_function("() => !lookbackCompare.painting && !lookbackCompare.owed")
+    weights = compare.evaluate("() => lookbackCompare.columns.slice(1).map((c) => [0, 1, 2, 3].map((k) => c.weights()(1, k)))")
+    bits = [-sum(w * log2(w) for w in row if w > 0) for row in weights]
+    for line, h in zip((lines.nth(1), lines.nth(2)), bits, strict=True):
+        expect(line).to_contain_text(f"H {h:.2f} bits ◉ · 2^H = {2**h:.2f} of 4 rows")
+    expect(lines.filter(has_text="most even")).to_have_count(1)
+    expect(lines.nth(1 + bits.index(max(bits)))).to_contain_text("most even")
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (390, 844)])
+def test_nothing_moves_while_stepping_and_all_rows_are_in_sight(compare: Page, size: tuple[int, int]) -> None:
+    compare.set_viewport_size({"width": size[0], "height": size[1]})
+    compare.get_by_role("button", name="Prefill", exact=True).click()
+    stand(compare, "prefill", 0)
+    fixed = ".compare-row, .compare-row .cell, .deck-bar > *, .compare-track, .compare-said"
+    boxes = """(fixed) => [...document.querySelectorAll(fixed)].map((e) => {
+      const { x, y, width, height } = e.getBoundingClientRect();
+      return [e.className, x, y, width, height].join(" ");
+    })"""
+    before = compare.evaluate(boxes, fixed)
+    for phase, step in (("prefill", 1), ("decode", 1), ("decode", 2)):
+        compare.keyboard.press(".")
+        stand(compare, phase, step)
+        assert compare.evaluate(boxes, fixed) == before
+    if size[0] > 390:
+        assert (
+            compare.evaluate(
+                "() => { const e = document.querySelector('#compare-grid'); return e.scrollHeight - e.clientHeight; }"
+            )
+            == 0
+        )
 
 
 def test_a_step_is_one_picture_and_what_comes_later_draws_what_shows_it(compare: Page) -> None:
@@ -143,7 +222,7 @@ def test_one_sentence_is_asked_of_two_owners_of_rows(compare: Page) -> None:
         "<bos> le chat noir",
         "<bos> the black cat sleeps → le chat noir",
     ]
-    expect(compare.locator("#compare-track button").nth(3)).to_have_text("noir")
+    expect(compare.get_by_role("button", name="step 3")).to_have_text("noir")
 
 
 def test_a_picture_and_a_table_are_taken_away(compare: Page) -> None:
