@@ -121,7 +121,7 @@ onPrint(/** @type {HTMLElement} */ (document.getElementById(data.ids.STAGE)), (l
   document.documentElement.setAttribute("data-mantine-color-scheme", light ? "light" : scheme(remembered()));
   registry.repaint();
   registry.frame(true);
-});
+}, () => page.lookbackBeside?.paper?.() ?? null);
 actions.theme(remembered());
 sayWhole(document);
 onSystemChange(() => actions.theme(remembered()));

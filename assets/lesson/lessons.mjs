@@ -6,7 +6,8 @@ import { bottleneck } from "./lessons/bottleneck.mjs";
 import { gradient } from "./lessons/gradient.mjs";
 import { loss } from "./lessons/loss.mjs";
 import { memory } from "./lessons/memory.mjs";
+import { mask } from "./lessons/mask.mjs";
 import { prefill } from "./lessons/prefill.mjs";
 
 /** @type {import("./types").Lesson[]} */
-export const lessons = [adjective, prefill, loss, memory, bottleneck, gradient];
+export const lessons = [adjective, mask, prefill, loss, memory, bottleneck, gradient];

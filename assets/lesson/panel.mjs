@@ -174,7 +174,9 @@ export class Panel {
   }
 
   focusRuling() {
-    this.open.form?.querySelector(".ruling")?.focus({ preventScroll: true });
+    const ruling = this.open.form?.querySelector(".ruling");
+    ruling?.focus({ preventScroll: true });
+    ruling?.scrollIntoView?.({ block: "nearest" });
   }
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** What a lesson may see of the run: all of it as it stands now, nothing that is not computed. Pure. */
 
-import { distribution } from "../lib/next/candidates.mjs";
+import { beside, distribution } from "../lib/next/candidates.mjs";
 import * as read from "../lib/reads.mjs";
 import { number } from "../lib/words.mjs";
 
@@ -123,6 +123,12 @@ export class See {
     return this.words(request).find((c) => c.token === token)?.unedited ?? NaN;
   }
 
+  /** How far what is decided is from the unedited: KL in nats, as Next token writes it; "" where nothing is edited. @param {number} [request] @returns {string} */
+  apart(request = 0) {
+    const { opened } = this.world;
+    return (opened && beside(read.requestView(this.of(request)), opened.vocabulary.target, opened.scenario.policy)?.kl) ?? "";
+  }
+
   // ---- who reads whom
 
   /** A row's weights over all keys, as recorded; null while that row is not computed. @param {Read} of one of the lesson's `reads` @param {number} row @returns {number[] | null} */
@@ -156,6 +162,16 @@ export class See {
 
   /** The cells that are hidden by hand, in whichever layer; `layers` says in which. @param {string} relation @returns {{query: number, key: number, layers: number[]}[]} */
   hidden(relation) {
+    return this.byHand(relation, false);
+  }
+
+  /** The cells that are shown by hand, though the mask's program hides them. @param {string} relation */
+  uncovered(relation) {
+    return this.byHand(relation, true);
+  }
+
+  /** @param {string} relation @param {boolean} visible @returns {{query: number, key: number, layers: number[]}[]} */
+  byHand(relation, visible) {
     const info = this.relation(relation);
     /** @type {Map<string, {query: number, key: number, layers: number[]}>} */
     const found = new Map();
@@ -163,7 +179,7 @@ export class See {
     for (let layer = 0; layer < (info?.layers ?? 0); layer++) {
       const mask = read.visibility(info, layer, keys);
       rows.forEach((_, query) => keys.forEach((_, key) => {
-        if (mask.own(query, key) !== false) return;
+        if (mask.own(query, key) !== visible) return;
         const cell = found.get(`${query} ${key}`) ?? { query, key, layers: [] };
         cell.layers.push(layer);
         found.set(`${query} ${key}`, cell);
@@ -188,6 +204,12 @@ export class See {
   /** The loss of this update's batch, NaN before it is known. */
   get loss() {
     return number(this.world.moved?.train?.loss);
+  }
+
+  /** A check of this moment, by its name: whether it holds, and its figure; null before it was made. @param {string} id @returns {{status: string, measured: string} | null} */
+  check(id) {
+    const { checked, moved } = this.world;
+    return checked?.at === moved?.at ? (checked?.checks.find((/** @type {any} */ c) => c.id === id) ?? null) : null;
   }
 
   /** Values for one of the lesson's own `wants`. @param {number} at @returns {import("../lib/types").Known[]} */

@@ -19,6 +19,19 @@ export function begin(page) {
   /** @type {any} */ (window).lookbackLesson = walk;
 }
 
+/** How wide the lesson is on paper, px. */
+const WIDE = 392;
+
+/** What of the lesson is printed beside the stage: its open step, with its checks as they are now. */
+export function paper() {
+  const lesson = document.getElementById("lesson");
+  const now = /** @type {HTMLElement | null | undefined} */ (lesson?.querySelector(".lstep.now"));
+  if (!lesson || !now) return null;
+  const copy = /** @type {HTMLElement} */ (lesson.cloneNode(true));
+  for (const one of [copy, ...copy.querySelectorAll("[id]")]) one.removeAttribute("id");
+  return { copy, width: WIDE, height: /** @type {HTMLElement} */ (lesson.firstElementChild).offsetHeight + now.scrollHeight + 40 };
+}
+
 /** No lesson has this name: which there are. @param {string} asked */
 function unknown(asked) {
   const link = (/** @type {import("./types").Lesson} */ lesson) => h("li", null, h("a", { href: `?n=${lesson.id}` }, lesson.title()), h("p", { class: "note" }, lesson.about()));
@@ -34,5 +47,6 @@ function pick(now) {
   const select = /** @type {HTMLSelectElement} */ (document.getElementById("lesson-pick"));
   select.replaceChildren(...(now ? [] : [h("option", { value: "" }, msg`Choose a lesson`)]), ...lessons.map((lesson, i) => h("option", { value: lesson.id }, `${msg`Lesson ${i + 1}: ${lesson.title()}`}${walked(lesson) ? " ✓" : ""}`)));
   select.value = now;
+  select.before(h("span", { class: "lesson-short", "aria-hidden": "true" }, now ? msg`Lesson ${lessons.findIndex((lesson) => lesson.id === now) + 1}` : msg`Lesson`));
   select.onchange = () => select.value && location.assign(`?n=${select.value}`);
 }

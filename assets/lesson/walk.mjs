@@ -37,6 +37,8 @@ export class Walk {
     if (step !== null) this.progress = progress.at(this.progress, step, lesson.steps.length);
     if (step !== null && step !== this.progress.step) this.address(); // it was not reached
     this.waiting = false;
+    /** What the first step speaks of is in sight. */
+    this.brought = false;
     /** A command of the lesson is under way. */
     this.going = false;
     this.panel = new Panel(/** @type {HTMLElement} */ (document.getElementById("lesson")), this.acts());
@@ -109,6 +111,9 @@ export class Walk {
     const see = this.see();
     this.panel.draw({ lesson, number, following, see, kept: this.kept, step, done, going: this.going, after: this.progress.steps[step + 1]?.from ? undefined : lesson.steps[step + 1] });
     ring(see.world.moved ? (this.step.ring?.(see) ?? "") : "");
+    if (!see.world.moved || this.brought) return;
+    this.brought = true;
+    bring();
   }
 
   acts() {
@@ -162,6 +167,7 @@ export class Walk {
     this.changed();
     this.draw();
     this.panel.focusStep();
+    bring();
     whenIdle(() => this.say(this.step.title()));
   }
 
@@ -180,12 +186,18 @@ export class Walk {
     if (start.look) this.run.look(start.look);
     this.keep(progress.again(this.progress));
     this.changed();
+    requestAnimationFrame(() => bring());
   }
 
   /** The address says which step is shown. */
   address() {
     history.replaceState(history.state, "", `${location.pathname}?n=${this.lesson.id}&step=${this.progress.step + 1}${location.hash}`);
   }
+}
+
+/** On a phone what the step speaks of is brought above the sheet that the lesson is there. */
+function bring() {
+  if (matchMedia("(max-width: 720px)").matches) document.querySelector("[data-ring]:not(.phone-nav *)")?.scrollIntoView({ block: "start" });
 }
 
 /** The control that the step speaks of carries an ink ring. @param {string} selector */

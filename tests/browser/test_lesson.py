@@ -274,3 +274,37 @@ def test_at_every_size_nothing_overflows_and_every_page_can_be_reached(
     nav = page.locator(".pages.on-phone" if phone else ".pages.hide-phone")
     boxes = [link.bounding_box() for link in nav.get_by_role("link").all()]
     assert len(boxes) == 5 and all(b and b["x"] >= 0 and b["x"] + b["width"] <= size[0] for b in boxes)
+
+
+def test_on_a_phone_the_map_and_what_is_said_of_it_are_both_in_sight(blank: Window) -> None:
+    page = blank.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    window = blank.open("/lesson?n=adjective&lang=fr")
+
+    def top(selector: str) -> float:
+        return float(page.locator(selector).evaluate("(e) => e.getBoundingClientRect().top"))
+
+    bar = page.locator(".top").bounding_box()
+    assert bar and bar["height"] <= top("#slot-map") + 1 and top(".map-pan") < top("#lesson") < top(".phone-nav")
+    assert page.locator(".lesson-short").inner_text() == "Leçon 1" and page.locator("#lesson-title").is_visible()
+    assert page.locator(".lesson-short").evaluate("(e) => e.scrollWidth <= e.clientWidth")
+    page.locator(".lesson-fold").click()
+    window.settled()
+    assert page.locator(".lcheck").first.is_visible() and not page.locator(".ltexts").is_visible(), "its checks stay"
+    window.page.evaluate("() => lookback.run.look({ lock: { row: 0, key: 0 } })")
+    assert _checks(window) == [("the 99%", True)] and page.locator(".lesson-foot button").last.is_enabled()
+
+
+def test_paper_shows_the_open_step_with_its_checks_beside_the_stage(blank: Window) -> None:
+    window = blank.open(FIRST)
+    sentence = window.said()
+    window.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    window.page.emulate_media(media="print")
+    words = window.page.locator(".paper").inner_text()
+    assert sentence in words and "One row per word" in words and "you looked at a cell of row 0" in words and "waiting" in words
+    assert not {"Next", "Fold", "Step to le"} & set(words.splitlines())
+    lesson, stage = [window.page.locator(f".paper > {name}").bounding_box() for name in ("aside", "section")]
+    assert lesson and stage and lesson["x"] + lesson["width"] <= stage["x"] + 1
+    assert stage["x"] + stage["width"] - lesson["x"] <= 977 and max(lesson["height"], stage["height"]) <= 715
+    window.page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert window.page.locator(".paper").count() == 0

@@ -19,6 +19,14 @@ COLUMN, GUTTER = 58, 64  # of Back through time, px (assets/views/backwards.mjs)
 
 # What a person does in each step: an answer, with how the verdict on it begins; steps; clicks.
 WALKS: dict[str, list[list[Act]]] = {
+    "mask": [
+        [("say", "noir", ""), ("hide", 1, 2)],
+        [("say", "less", ""), ("hide", 1, 2), ("back",)],
+        [("say", "dort", ""), ("hide", 2, 2)],
+        [("hide", 1, 0), ("hide", 1, 1), ("hide", 1, 3)],
+        [("say", "12", ""), ("hide", 7, 8), ("seen", "You said 12: all. 1. Row 7 may copy"), ("back",)],
+        WRITE,
+    ],
     "prefill": [
         [("say", "36", "You said 36. All 8 rows ran in one call")],
         [("cell", 3, 0), ("cell", 7, 3)],
@@ -102,6 +110,22 @@ class Walker:
         at = self.window.world("moved.at")
         self.page.locator("#slot-next").get_by_role("button", name=word).first.click()
         self.window.until(f"lookback.store.world.moved.at !== {at}")
+
+    def _hide(self, row: int, key: int) -> None:
+        """A cell, hidden or shown with Edit mask."""
+        at = self.window.world("moved.at")
+        if not self.window.world("look.editing"):
+            self.page.get_by_role("button", name="Edit mask").click()
+            self.window.settled()
+        self.page.mouse.click(*cell(self.window, row, key))
+        self.window.until(f"lookback.store.world.moved.at !== {at}")
+
+    def _back(self) -> None:
+        self.page.locator("#back").click()
+        self.window.until("!lookback.store.world.opened.scenario.masks.length")
+
+    def _seen(self, begins: str) -> None:
+        assert self.page.locator(".pred .ruling").inner_text().startswith(begins)
 
     def _cell(self, row: int, key: int) -> None:
         self.page.mouse.click(*cell(self.window, row, key))

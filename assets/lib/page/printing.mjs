@@ -1,5 +1,5 @@
 // @ts-check
-/** On paper: the stage alone, light, as large as one page lets it be. */
+/** On paper: the stage, light, as large as one page lets it be, and what a page has to say beside it. */
 
 import { h } from "../dom.mjs";
 import { copyOf } from "../taking/picture.mjs";
@@ -8,16 +8,19 @@ import { copyOf } from "../taking/picture.mjs";
 const SIDES = { long: 976, short: 714 };
 
 /** What is printed is a copy of the stage as the screen shows it: the rules for small screens would hold for a sheet of paper too, and its
- * canvases would be drawn for another layout. @param {HTMLElement} stage @param {(light: boolean) => void} paint at once, in light colours or as chosen */
-export function onPrint(stage, paint) {
+ * canvases would be drawn for another layout. @param {HTMLElement} stage @param {(light: boolean) => void} paint at once, in light colours or as chosen
+ * @param {() => {copy: HTMLElement, width: number, height: number} | null} [beside] what stands to the left of it */
+export function onPrint(stage, paint, beside = () => null) {
   const paper = h("div", { class: "paper", "aria-hidden": "true" });
   const page = document.documentElement;
   addEventListener("beforeprint", () => {
     page.toggleAttribute("data-paper", true);
     const { copy, styles, width, height } = copyOf(stage, () => paint(true), true);
-    const zoom = { landscape: fit(width, height, SIDES.long, SIDES.short), portrait: fit(width, height, SIDES.short, SIDES.long) };
+    const said = beside();
+    const [wide, high] = [width + (said?.width ?? 0), Math.max(height, said?.height ?? 0)];
+    const zoom = { landscape: fit(wide, high, SIDES.long, SIDES.short), portrait: fit(wide, high, SIDES.short, SIDES.long) };
     for (const [name, value] of Object.entries(zoom)) paper.style.setProperty(`--${name}`, String(value));
-    paper.replaceChildren(h("style", null, styles), copy);
+    paper.replaceChildren(h("style", null, styles), ...(said ? [said.copy] : []), copy);
     document.body.append(paper);
   });
   addEventListener("afterprint", () => {
