@@ -24,7 +24,7 @@ WALKS: dict[str, list[list[Act]]] = {
         [("say", "less", ""), ("hide", 1, 2), ("back",)],
         [("say", "dort", ""), ("hide", 2, 2)],
         [("hide", 1, 0), ("hide", 1, 1), ("hide", 1, 3)],
-        [("say", "12", ""), ("hide", 7, 8), ("seen", "You said 12: all. 1. Row 7 may copy"), ("back",)],
+        [("say", "12", ""), ("hide", 7, 8), ("seen", "You said 12: all. 1. Row 7 may copy")],
         WRITE,
     ],
     "prefill": [

@@ -138,7 +138,7 @@ export const mask = {
       title: () => msg`A cell of the future`,
       text: () => [
         parts`Another run: a decoder-only model in training, after one update. Its mask is causal, so row ${ROW}, ${q(TEXT[ROW - 1])}, cannot read row ${ROW + 1}, whose word ${d(TEXT[ROW])} it must predict.`,
-        parts`Answer. Then ${b(msg`Edit mask`)}, and click the cell of line ${ROW}, column ${ROW + 1}. See what the sentence above says; then put it back.`,
+        parts`Answer. Then ${b(msg`Edit mask`)}, and click the cell of line ${ROW}, column ${ROW + 1}. See what the sentence above the map says.`,
       ],
       at: { says: () => msg`decoder-only, update 1`, here: (see) => training(see) && see.updates === 1 && !see.stage, start: trains() },
       ring: () => "#slot-map",
@@ -153,7 +153,6 @@ export const mask = {
       },
       checks: [
         { says: () => parts`a check fails: ${i(msg`no row sees its own label`)}`, done: (see) => inSight(see) !== null, now: (see) => see.check("labels_hidden")?.measured ?? msg`not computed`, mark: "e", once: true },
-        { says: () => parts`put back, it holds again`, done: (see) => !!see.kept.met?.includes(0) && training(see) && !see.uncovered("target_self").length && see.check("labels_hidden")?.status === "pass", now: (see) => (see.uncovered("target_self").length ? msg`shown` : msg`hidden`), mark: "" },
       ],
       hint: () => parts`Under the loss rows choose ${b(msg`Who may read`)} if the map is not there. The cell stands just right of the diagonal; ${b(msg`all layers`)} is set.`,
     },
