@@ -195,9 +195,11 @@ export class Walk {
   }
 }
 
-/** On a phone what the step speaks of is brought above the sheet that the lesson is there. */
+/** On a phone what the step speaks of, else the sentence and the rows, is brought above the sheet that the lesson is there. */
 function bring() {
-  if (matchMedia("(max-width: 720px)").matches) document.querySelector("[data-ring]:not(.phone-nav *)")?.scrollIntoView({ block: "start" });
+  if (!matchMedia("(max-width: 720px)").matches) return;
+  const ringed = document.querySelector("[data-ring]:not(.phone-nav *, .deck *)") ?? document.querySelector(".stage .read");
+  ringed?.scrollIntoView({ block: "start" });
 }
 
 /** The control that the step speaks of carries an ink ring. @param {string} selector */

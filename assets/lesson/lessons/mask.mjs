@@ -152,7 +152,7 @@ export const mask = {
         verdict: (see, said) => ruled(said === String(inSight(see)), sights().find((o) => o.key === said)?.label ?? said, parts`${inSight(see) ?? 0}${exact}. Row ${ROW} may copy what it should predict; its loss can fall with nothing learned, and when the model writes, the row after it does not exist yet.`),
       },
       checks: [
-        { says: () => parts`a check fails: ${i(msg`no row sees its own label`)}`, done: (see) => inSight(see) !== null, now: (see) => see.check("labels_hidden")?.measured ?? msg`not computed`, mark: "e", once: true },
+        { says: () => parts`a check fails: ${i(msg`no row sees its own label`)}`, done: (see) => inSight(see) !== null, now: (see) => (inSight(see) === null ? msg`it holds` : (see.check("labels_hidden")?.measured ?? "")), mark: "e", once: true },
       ],
       hint: () => parts`Under the loss rows choose ${b(msg`Who may read`)} if the map is not there. The cell stands just right of the diagonal; ${b(msg`all layers`)} is set.`,
     },
