@@ -4,7 +4,7 @@
  * cat sleeps", layer 2, and a training of the shipped decoder-only model. Source: 000 0x09 (who may read), 0x0B.2 (shift). */
 
 import { msg, parts } from "../../lib/language.mjs";
-import { probability } from "../../lib/words.mjs";
+import { figure, number, probability } from "../../lib/words.mjs";
 import { labelled, leadNow, one, ruled, start } from "../asked.mjs";
 import { b, d, exact, formula, i, k, measured, mono, q } from "../said.mjs";
 
@@ -154,6 +154,7 @@ export const mask = {
       checks: [
         { says: () => parts`a check fails: ${i(msg`no row sees its own label`)}`, done: (see) => inSight(see) !== null, now: (see) => (inSight(see) === null ? msg`it holds` : (see.check("labels_hidden")?.measured ?? "")), mark: "e", once: true },
       ],
+      verdict: (see) => parts`The loss of row ${ROW} is ${mono(figure(number(see.trained(0)[ROW]?.loss), 2))}${measured}. These weights were trained without that cell; further updates may teach them to copy from it. ${b(msg`Back`)} hides it again.`,
       hint: () => parts`Under the loss rows choose ${b(msg`Who may read`)} if the map is not there. The cell stands just right of the diagonal; ${b(msg`all layers`)} is set.`,
     },
     {
