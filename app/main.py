@@ -25,6 +25,7 @@ from app.server import wire
 from app.server.admission import Gate
 from app.server.class_socket import Sockets
 from app.server.compression import Compression
+from app.server.deflate import Protocol
 from app.server.http import Readiness, add_last_route, add_routes, unknown
 from app.server.keeping import Keeping
 from app.server.socket import serve as serve_socket
@@ -204,9 +205,8 @@ def configuration(api: FastAPI) -> uvicorn.Config:
         log_level="warning",
         access_log=False,
         server_header=False,
-        ws="websockets-sansio",
+        ws=Protocol,
         ws_max_size=wire.LARGEST_MESSAGE,
-        ws_per_message_deflate=False,
         timeout_graceful_shutdown=5,
     )
 

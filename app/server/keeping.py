@@ -1,11 +1,17 @@
-"""Files whose address names their version (`?m=...`) never change under it: a browser may keep them for good."""
+"""What a browser keeps: files whose address names their version (`?m=...`) for good, because they never change under it.
+
+And pages, about which it asks each time: it is answered 304 and no page, if the one that it has is still the one that there is.
+"""
 
 from __future__ import annotations
 
-from starlette.datastructures import MutableHeaders
+import hashlib
+
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 KEEP = "public, max-age=31536000, immutable"
+ASK = "no-cache"  # keep it, and ask before it is shown
 
 
 class Keeping:
@@ -20,5 +26,45 @@ class Keeping:
                 MutableHeaders(scope=message).setdefault("cache-control", KEEP)
             await send(message)
 
-        named = scope["type"] == "http" and scope["query_string"].startswith(b"m=") and "/assets/" in scope["path"]
-        await self._app(scope, receive, kept if named else send)
+        if scope["type"] != "http" or scope["method"] != "GET":
+            await self._app(scope, receive, send)
+        elif scope["query_string"].startswith(b"m=") and "/assets/" in scope["path"]:
+            await self._app(scope, receive, kept)
+        else:
+            await self._app(scope, receive, _Page(Headers(scope=scope).get("if-none-match", ""), send).take)
+
+
+class _Page:
+    """One answer on its way: if it is a page, held back until it is whole. known: tags of pages that the browser has."""
+
+    def __init__(self, known: str, send: Send) -> None:
+        self._known = [tag.strip() for tag in known.split(",")]
+        self._send = send
+        self._start: Message | None = None
+        self._body = bytearray()
+
+    async def take(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and _is_page(message):
+            self._start = message
+        elif self._start is None:
+            await self._send(message)
+        else:
+            self._body += message.get("body", b"")
+            if not message.get("more_body"):
+                await self._finish(self._start)
+
+    async def _finish(self, start: Message) -> None:
+        tag = f'W/"{hashlib.blake2b(self._body, digest_size=12).hexdigest()}"'  # weak: it is compressed on its way, or not
+        headers = MutableHeaders(raw=list(start["headers"]))
+        headers["etag"], headers["cache-control"] = tag, ASK
+        same = tag in self._known
+        if same:
+            del headers["content-length"], headers["content-type"]
+        await self._send({**start, "status": 304 if same else 200, "headers": headers.raw})
+        await self._send({"type": "http.response.body", "body": b"" if same else bytes(self._body)})
+
+
+def _is_page(start: Message) -> bool:
+    headers = Headers(raw=start["headers"])
+    own = "cache-control" in headers or "content-disposition" in headers
+    return start["status"] == 200 and headers.get("content-type", "").startswith("text/html") and not own

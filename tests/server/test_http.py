@@ -82,6 +82,21 @@ def test_large_answers_are_compressed_for_those_who_can_read_them(client: httpx2
     assert "content-encoding" not in client.get("/healthz", headers={"Accept-Encoding": "br"}).headers
 
 
+@pytest.mark.parametrize("path", ["/", "/compare", "/bench", "/lesson", "/class"])
+def test_a_page_that_a_browser_has_is_not_sent_again(client: httpx2.Client, path: str) -> None:
+    """It asks each time, so that nobody sees an old page; a page in another language is another one."""
+    first = client.get(path)
+    assert first.headers["cache-control"] == "no-cache" and first.text
+    again = client.get(path, headers={"If-None-Match": f'"x", {first.headers["etag"]}', "Accept-Encoding": "br"})
+    assert (again.status_code, again.content) == (304, b"")
+    assert (again.headers["etag"], again.headers["cache-control"]) == (first.headers["etag"], "no-cache")
+    assert again.headers["content-security-policy"] == first.headers["content-security-policy"]
+    for headers in ({"If-None-Match": '"x"'}, {"If-None-Match": first.headers["etag"], "Accept-Language": "fr"}):
+        other = client.get(path, headers=headers)
+        assert (other.status_code, bool(other.content)) == (200, True)
+    assert "etag" not in client.get("/healthz").headers and "etag" not in client.get("/nothing").headers
+
+
 # --- refusals of every route
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +14,9 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame, Opcode
 
+from app.server.deflate import Words, worth
 from app.server.socket import _read
 from app.session import outbox
 from app.session.events import Moved, Playing, Pong, Reply, Values, Viewed, Welcome
@@ -58,9 +61,23 @@ async def test_messages_that_came_together_leave_others_their_turn() -> None:
 # --- coming in
 
 
-async def test_frames_are_not_compressed(port: int) -> None:
-    async with page(port, compression="deflate") as one:
-        assert not one.socket.protocol.extensions
+async def test_frames_of_text_alone_are_compressed_for_those_who_can_read_them(port: int) -> None:
+    async with page(port, compression="deflate") as one, page(port, compression=None) as other:
+        assert (len(one.socket.protocol.extensions), len(other.socket.protocol.extensions)) == (1, 0)
+        assert (await one.hear()).event == (await other.hear()).event
+
+
+def test_what_is_mostly_numbers_is_sent_as_it_is() -> None:
+    """A frame is a length, a header, numbers."""
+    words, numbers = b'{"a": 1}' * 1000, b"\0" * 8000
+    size = struct.pack("<Q", len(words))
+    assert worth(size + words) and not worth(size + words + numbers) and not worth(struct.pack("<Q", 8) + b'{"a": 1}')
+    made = Words().process_request_params([], [])[1]
+    frame = Frame(Opcode.BINARY, size + words)
+    packed = made.encode(frame)
+    assert packed.rsv1 and len(packed.data) < len(frame.data) / 20
+    assert made.decode(packed) == frame
+    assert made.encode(Frame(Opcode.BINARY, size + words + numbers)).rsv1 is False
 
 
 @pytest.mark.parametrize(
