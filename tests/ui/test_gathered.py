@@ -54,6 +54,15 @@ def test_what_it_does_not_know_is_refused(folder: Path, name: str, text: str, ma
         Gatherer(folder)().script()
 
 
+def test_comments_that_say_types_are_left_out_and_their_lines_stay(folder: Path) -> None:
+    before = Gatherer(folder)().script()
+    (folder / "lib/b.mjs").write_text("/** One\n * @type {any} */\n  /** Two. */\n" + MODULES["lib/b.mjs"])
+    assert Gatherer(folder)().script() == before.replace('$["lib/b.mjs"] = (() => {\n', '$["lib/b.mjs"] = (() => {\n\n\n\n')
+    code = "const x = /** @type {any} */ (1);\n/** @type {any} */ (x).y;\nconst z = 2; /** said */\n"
+    (folder / "lib/b.mjs").write_text(MODULES["lib/b.mjs"] + code)
+    assert code in Gatherer(folder)().script()
+
+
 def test_another_file_makes_another_version(folder: Path) -> None:
     gather = Gatherer(folder)
     before = gather()
