@@ -14,7 +14,7 @@ import { figure, leaf, requestName, rowWords, shown } from "../lib/words.mjs";
 
 /** @typedef {import("../lib/types").World} World @typedef {NonNullable<ReturnType<typeof arithmetic>>} Found */
 
-const PLACES = 7; // lines of the table; where there are more keys the last stands for all others
+const PLACES = 7; // lines of the table, unless the style has room for fewer (--places); where there are more keys the last stands for all others
 const VECTORS = 4;
 const NAME = "inspector_read";
 /** Above this a read's output is not the mean of what it reads: one row was drawn instead. */
@@ -24,6 +24,8 @@ const [WEIGHTS, SCORES, MIXED, MIXTURE, QUERY, KEYS] = [0, 1, 2, 3, 4, 5];
 
 /** @type {WeakMap<HTMLElement, Scales>} */
 const scales = new WeakMap();
+/** How many lines there is room for, and of what that was asked. @type {WeakMap<HTMLElement, {of: string, places: number}>} */
+const rooms = new WeakMap();
 
 /** Whether the read is what the inspector shows: not while the op cursor stands inside it, on a tile. @param {World} world */
 function isShown(world) {
@@ -71,13 +73,14 @@ export default {
     const here = isShown(world);
     set(element, "data-empty", here ? null : "true");
     if (!here) return;
-    const found = reading(world);
+    const places = room(part, world);
+    const found = reading(world, places);
     const [head, lines, mixture] = part.children;
     who(head.children[1], world, found);
     leadsTo(head.lastElementChild, !!found, () => readAsBench(world, NAME), context.say);
     set(part, "data-nothing", found ? null : "true");
     if (!found) return;
-    table(lines.firstElementChild, world, found);
+    table(lines.firstElementChild, world, found, places);
     const terms = termsOf(lines.lastElementChild, world, found);
     const again = () => this.draw(element, world, context)?.();
     lines.lastElementChild.ontoggle = again;
@@ -100,11 +103,18 @@ export default {
   },
 };
 
-/** @param {World} world */
-function reading(world) {
+/** How many lines the style has room for; it is asked again only where that can have changed. @param {HTMLElement} part @param {World} world */
+function room(part, { look, moved, opened }) {
+  const of = [innerWidth, innerHeight, look.op, !!look.lock, moved?.phase, opened?.scenario.architecture, look.relation, look.layer].join();
+  if (rooms.get(part)?.of !== of) rooms.set(part, { of, places: Number(getComputedStyle(part).getPropertyValue("--places")) || PLACES });
+  return /** @type {any} */ (rooms.get(part)).places;
+}
+
+/** @param {World} world @param {number} places */
+function reading(world, places) {
   const at = read.relation(world);
   const keys = at ? read.rows(world, at.info.key).filter((r) => r.state !== "unknown").length : 0;
-  return arithmetic(world, read.readCells(world, NAME, SCORES), read.readCells(world, NAME, WEIGHTS), keys > PLACES ? PLACES - 1 : PLACES);
+  return arithmetic(world, read.readCells(world, NAME, SCORES), read.readCells(world, NAME, WEIGHTS), keys > places ? places - 1 : places);
 }
 
 /** Whose read it is. @param {HTMLElement} element @param {World} world @param {Found | null} found */
@@ -124,20 +134,20 @@ function said(world, info, row, query) {
 }
 
 /** Lines, with that of the sum, share the room of the table; where keys grow while decoding they are as low from the start as they will be.
- * @param {World} world @param {Found} found */
-function lineHeight(world, found) {
+ * @param {World} world @param {Found} found @param {number} places */
+function lineHeight(world, found, places) {
   const grows = read.relation(world)?.info.key === "t" && read.phase(world) === "decode";
-  const count = grows ? PLACES : found.lines.length + (found.others.count ? 1 : 0);
-  return Math.max(19, Math.min(27, Math.floor(((PLACES + 1) * 19) / (count + 1))));
+  const count = grows ? places : found.lines.length + (found.others.count ? 1 : 0);
+  return Math.max(19, Math.min(27, Math.floor(((places + 1) * 19) / (count + 1))));
 }
 
-/** @param {any} element @param {World} world @param {Found} found */
-function table(element, world, found) {
+/** @param {any} element @param {World} world @param {Found} found @param {number} places */
+function table(element, world, found, places) {
   const [header, body, foot] = element.children;
   const why = found.after ? { open: "1", model: "0", user: "0", padded: "0" } : { open: "0", model: "−∞", user: msg`−∞ you`, padded: msg`−∞ pad` };
   header.firstElementChild.children[2].firstChild.data = found.after ? msg`× mask` : msg`+ mask`;
   const lit = world.hover?.row === found.row ? world.hover.key : -1;
-  const height = `${lineHeight(world, found)}px`;
+  const height = `${lineHeight(world, found, places)}px`;
   if (element.style.getPropertyValue("--line-height") !== height) element.style.setProperty("--line-height", height);
   list(body, found.lines, (_, i) => i, () => h("tr", null, h("td"), h("td"), h("td"), h("td"), h("td")), (tr, l) => {
     set(tr, "class", [l.on ? "sel" : l.state === "open" ? "" : "off", l.key === lit ? "lit" : ""].filter(Boolean).join(" ") || null);

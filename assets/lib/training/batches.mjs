@@ -3,6 +3,7 @@
 
 import { objective, saying, writes } from "../answers.mjs";
 import * as draw from "../canvas.mjs";
+import { grid } from "../picture/source.mjs";
 import { small } from "./curves.mjs";
 import { counted, msg } from "../language.mjs";
 import * as read from "../reads.mjs";
@@ -35,8 +36,9 @@ export function lines(world) {
   }));
 }
 
-/** A whole source: its words, or of features, whose rows have numbers alone, how many there are. @param {import("../reads.mjs").Row[]} rows */
+/** A whole source: its words, or of features, whose rows have numbers or places alone, how many there are. @param {import("../reads.mjs").Row[]} rows */
 function whatIsGiven(rows) {
+  if (grid(rows)) return msg`${rows.length} places`;
   const bare = rows.length > 0 && rows.every((r, i) => r.token === String(i));
   return bare ? counted(rows.length, "{0} row", "{0} rows") : rows.map((r) => shown(r.token)).join(" ");
 }
