@@ -12,7 +12,7 @@ import { pixels } from "../setup/drawing.mjs";
 /** @typedef {object} Between shares: of each place, by row @property {Lines} lines @property {Grid} cut @property {Place[]} queries @property {(row: number) => number[]} shares
  * @property {(row: number) => number | null} drawn @property {(key: number) => string} state of a place to the shown row @property {number} row @property {number | null} pointed */
 
-const [GUTTER, CHIP, WORDS] = [96, 18, 8];
+const [GUTTER, CHIP, WORDS] = [104, 18, 8];
 const [LEAST, LOW, TALLEST] = [190, 240, 16];
 const [GHOST, FAINT, WIDEST] = [0.2, 0.01, 26];
 
