@@ -78,10 +78,10 @@ def sized(request: pytest.FixtureRequest, blank: Window) -> Window:
     return blank
 
 
-def _watch(window: Window) -> None:
+def _watch(window: Window, fixed: str = FIXED) -> None:
     window.page.evaluate("() => document.fonts.ready")
     window.settled()
-    window.page.evaluate(WATCH, [FIXED, MOVING])
+    window.page.evaluate(WATCH, [fixed, MOVING])
 
 
 def test_decoding_after_a_prompt(sized: Window) -> None:
@@ -151,6 +151,33 @@ def test_editing_the_mask_leaves_the_map_where_it_is(sized: Window) -> None:
       return seen.filter((a) => seen.some(on(a))).map((a) => a.className);
     }"""
     assert sized.page.evaluate(over) == []
+
+
+@pytest.mark.parametrize("architecture", ["conformer", "longformer"])
+def test_a_read_that_is_followed_is_in_sight_as_a_whole(blank: Window, architecture: str) -> None:
+    blank.page.set_viewport_size({"width": 1280, "height": 720})
+    blank.open(_address(architecture, phase="prefill"))
+    _watch(blank)
+    _still(blank, 1, "step")
+    longer = "filter((e) => e.scrollHeight > e.clientHeight + 1).map((e) => e.className)"
+    assert blank.page.evaluate(f"() => [...document.querySelectorAll('.read-part, .read-lines')].{longer}") == []
+    mixture = "document.querySelector('.mixture').checkVisibility()"
+    assert not blank.page.evaluate(f"() => {mixture}")
+    blank.page.evaluate("() => lookback.run.look({ lock: { row: 3, key: 4 } })")
+    blank.until(mixture)  # locked, it is told in full
+
+
+# where rows of controls or words come with the first numbers, and where a sum is longer than its line
+ON_A_PHONE = [("s4", "prefill"), ("recurrent", "prefill"), ("show_attend_tell", "train"), ("structured", "train")]
+
+
+@pytest.mark.parametrize(("architecture", "phase"), ON_A_PHONE)
+def test_the_first_step_on_a_phone(blank: Window, architecture: str, phase: str) -> None:
+    blank.page.set_viewport_size({"width": 390, "height": 844})
+    blank.open(_address(architecture, phase=phase))
+    _watch(blank, FIXED.replace(".say, ", ""))  # one line or two of its two
+    _still(blank, 1, "step")
+    _still(blank, 1, "back")
 
 
 def test_training_on_a_phone(blank: Window) -> None:
