@@ -144,7 +144,8 @@ const WORD = 6; // letters that fit a block at full size
 /** @param {any} li @param {Block} b @param {World} world @param {Context} context @param {number | null} back to an earlier pass: the way stands under the first block in sight */
 function fill(li, b, world, context, back) {
   const [go, stop, forks] = li.children;
-  set(li, "class", `blk ${b.kind} ${b.state}${b.cut ? " cut" : ""}${b.note && b.width >= 80 + 6 * b.note.length ? "" : " brief"}`);
+  const kind = b.kind === "stage" ? "of-update" : b.kind; // "stage" is the page's middle column
+  set(li, "class", `blk ${kind} ${b.state}${b.cut ? " cut" : ""}${b.note && b.width >= 80 + 6 * b.note.length ? "" : " brief"}`);
   pixels(li, "left", b.left);
   pixels(li, "width", b.width);
   const [lead, after] = spoken(b);
