@@ -51,9 +51,9 @@ export function percent(share) {
   return `${rounded}%`;
 }
 
-/** A text on one line: of a word that is longer than a line holds, its beginning and an ellipsis.
- * @param {string} text */
-export const brief = (text) => text.replace(/(\S{32})\S{8,}/gu, "$1…");
+/** A text on one line: of a word that is longer than a line holds, its beginning and an ellipsis. What closes it (a quotation mark, a full
+ * stop) stays. @param {string} text */
+export const brief = (text) => text.replace(/(\S{32})(?:\S{7,}[^\s”»"').,;:]|\S{8,})/gu, "$1…");
 
 /** @param {string} value with a letter in front */
 export const capital = (value) => value[0].toUpperCase() + value.slice(1);

@@ -137,6 +137,16 @@ function pace(world) {
   if (read.phase(world) === "prefill") return counted(pass.rows, "One pass: {0} row.", "One pass: {0} rows at once, because all of them are known and none waits for a decision.");
   if (read.phase(world) !== "decode" || read.closing(world)) return "";
   if (world.opened?.scenario?.policy?.execution === "full_prefix") return msg`One decision a step: the whole prefix is run again, ${pass.rows} rows.`;
+  return newRow(world);
+}
+
+/** Why decoding takes a step for each row. It names the row that the token came from: the read that is shown is of the token's own row, which
+ * decides the one after it. @param {World} world */
+function newRow(world) {
+  const view = read.requestView(world);
+  const at = view?.decision_row ?? 0;
+  const own = view?.target[at];
+  if (at && own?.state === "new" && world.moved.requests.length === 1) return msg`One step a token: ${shown(own.token)} came from row ${at - 1}, and only then could its row run. Earlier rows are read from what is kept.`;
   return msg`One step a token: its row could not run before the token was decided. Earlier rows are read from what is kept.`;
 }
 

@@ -39,11 +39,22 @@ def test_on_a_phone_nothing_scrolls_sideways_and_tabs_reach_everything(blank: Wi
     blank.until("lookback.store.world.moved.step === 1")
 
 
-@pytest.mark.parametrize("size", [(1152, 720), (1029, 643), (1024, 768), (960, 600), (823, 514), (820, 1180), (480, 300)])
+# What stands outside the bar at the top: it is cut there.
+CUT = """() => {
+  const bar = document.querySelector('header.top').getBoundingClientRect();
+  const out = (r) => r.width > 2 && (r.top < bar.top - 1 || r.bottom > bar.bottom + 1 || r.right > innerWidth);
+  const parts = [...document.querySelectorAll('header.top *')].filter((e) => e.offsetParent);
+  return parts.filter((e) => out(e.getBoundingClientRect())).map((e) => e.className);
+}"""
+SIZES = [(1152, 720), (1029, 643), (1024, 768), (960, 600), (823, 514), (820, 1180), (740, 900), (480, 300)]
+
+
+@pytest.mark.parametrize("size", SIZES)
 def test_at_every_size_and_zoom_all_can_be_reached(blank: Window, size: tuple[int, int]) -> None:
     blank.page.set_viewport_size({"width": size[0], "height": size[1]})
     blank.open()
     assert blank.page.evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
+    assert blank.page.evaluate(CUT) == []
     phone = size[0] <= 720
     names = ["Decode", "op"]
     controls = [blank.page.locator("#step-phone" if phone else "#step"), blank.page.locator("#play-phone" if phone else "#play")]

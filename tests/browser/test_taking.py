@@ -123,6 +123,7 @@ def test_files_hold_the_run_and_bring_it_back(window: Window, tmp_path: Path) ->
         ("other.json", b'{"name": "something"}', "no scenario"),
         ("new.json", b'{"v": 9, "scenario": {}}', "a newer one made it"),
         ("wrong.json", b'{"v": 1, "scenario": {"seed": 1.5}}', "seed"),
+        ("layers.json", b'{"v": 1, "scenario": {"config": {"layers": "many"}}}', "layers"),
         ("rec.safetensors", b"\x10\0\0\0\0\0\0\0" + b'{"a":1}' + b" " * 9, "is a recording"),
     ],
 )
@@ -133,6 +134,7 @@ def test_a_file_that_is_none_is_refused_where_the_page_speaks(window: Window, na
     sentence = window.said()
     assert name in sentence and "Nothing was changed" in sentence
     assert window.world("moved.at") == before and window.tokens() == ["<bos>"]
+    assert not window.page.locator(".setup [aria-invalid=true]").count()  # no field holds what the file holds
 
 
 def test_a_file_can_be_dropped(window: Window) -> None:

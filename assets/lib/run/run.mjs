@@ -9,7 +9,7 @@ import { before } from "../deck/moments.mjs";
 import { msg, named } from "../language.mjs";
 import { AddressBar, PAGE } from "./addressbar.mjs";
 import { isLink } from "./link.mjs";
-import { opens } from "./opening.mjs";
+import { opens, whole } from "./opening.mjs";
 import { fitting, shared, taken } from "./look.mjs";
 import { Socket } from "./socket.mjs";
 import { Underway } from "./underway.mjs";
@@ -196,7 +196,8 @@ export class Run {
    * @param {Record<string, any>} command @param {boolean} [there] see `Context` @returns {Promise<Reply>} */
   async send(command, there = false) {
     if (command.kind === "change" && !this.store.world.opened) return this.later(command.fields);
-    const send = () => this.socket.send(command, { again: command.kind !== "watch" });
+    const sent = () => this.socket.send(command, { again: command.kind !== "watch" });
+    const send = command.kind === "open" ? () => sent().then(whole) : sent;
     if (ASKING.has(command.kind)) return send();
     if (this.waits(command)) return this.answerFirst(command.kind);
     if (command.kind === "change") this.awaits([...this.ahead, command.fields]);

@@ -26,7 +26,7 @@ test("decoding: each step says who read whom and what leads, then the end and it
     "Finished: le chat noir dort <eos>; probability of it all 0.999.",
   ]);
   assert.match(noted("translation", 0), /^All known rows ran in one pass/);
-  assert.match(noted("translation", 3), /^One step a token/);
+  assert.match(noted("translation", 3), /^One step a token: chat came from row 1, and only then could its row run/);
 });
 
 test("each relation and layer has its own sentence; a read of its own row says so", () => {
