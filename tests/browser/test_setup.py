@@ -145,7 +145,10 @@ def test_strange_words_stay_in_their_chips_and_are_named_with_the_nearest_known(
 def test_two_hundred_lines_are_refused_with_a_way_to_keep_what_fits(window: Window) -> None:
     window.page.get_by_role("button", name="Add a token: Source").click()
     paste(window, "the black cat sleeps .\n" * 200)
-    window.page.get_by_role("alert").filter(has_text="1004 tokens given; allowed: at most 128").wait_for()
+    alert = window.page.get_by_role("alert").filter(has_text="1004 tokens given; allowed: at most 128")
+    alert.wait_for()
+    below = "(alert) => alert.getBoundingClientRect().bottom - alert.closest('.setup').getBoundingClientRect().bottom"
+    assert alert.evaluate(f"(e) => new Promise((seen) => setTimeout(() => seen(({below})(e)), 100))") <= 0
     window.press("Keep the first 128")
     window.until("lookback.store.world.opened.scenario.requests[0].source.length === 128")
     window.page.get_by_role("button", name="Add a token: Source").click()

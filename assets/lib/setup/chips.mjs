@@ -250,6 +250,7 @@ export class Chips {
   tell(problem, fitting = null) {
     put(this.problem, problem);
     set(this.problem, "hidden", !problem);
+    if (problem) setTimeout(() => this.problem.scrollIntoView({ block: "nearest" })); // once the chips are drawn and the focus is where it goes
     if (fitting) this.problem.append(" ", h("button", { class: "btn xs", type: "button", onclick: () => this.replace(fitting) }, msg`Keep the first ${this.most}`));
   }
 
