@@ -9,6 +9,9 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PYTHON EXTRA_INDEX
 # Playwright brings a Node that a small Debian cannot start (it wants libatomic): it takes the one that the tests use anyway.
 export PLAYWRIGHT_NODEJS_PATH = $(shell PATH="$(PATH)"; command -v node)
+# What Python compiled is kept, even where the shell says otherwise: the tests start some sixty processes.
+unexport PYTHONDONTWRITEBYTECODE
+SPREAD := -n auto --maxprocesses 4 --dist worksteal
 
 .PHONY: run test check lint types imports unit assets browser format bench checkpoints clean
 
@@ -33,13 +36,13 @@ imports: $(VENV)/.test
 	lint-imports
 
 unit: $(VENV)/.test
-	pytest -q -n auto --maxprocesses 4 --dist worksteal -m "not browser"
+	pytest -q $(SPREAD) -m "not browser"
 
 assets: $(VENV)/.test
 	node --test $$(find tests/assets -name '*.test.mjs')
 
 browser: $(VENV)/.test
-	pytest -q -m browser
+	pytest -q $(SPREAD) tests/browser
 
 format: $(VENV)/.test
 	ruff check --fix .
