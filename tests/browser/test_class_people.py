@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 Person = Callable[..., Window]
 READY = "document.documentElement.dataset.ready !== undefined"
 # what the stage, or the place of its small maps, does not show without being scrolled
-CUT = """() => ['.stage', '.minis', '.pbar'].filter((name) => [...document.querySelectorAll(name)].some(
+CUT = """() => ['.main > .stage', '.minis', '.pbar'].filter((name) => [...document.querySelectorAll(name)].some(
   (e) => e.clientHeight && (e.scrollHeight > e.clientHeight + 1 || (name === '.pbar' && e.scrollWidth > e.clientWidth + 1))))"""
 
 
