@@ -25,6 +25,8 @@ export class Walk {
   constructor({ store, run, registry, say }, { lesson, number, following, step }) {
     /** @type {import("../lib/run/store.mjs").Store} */
     this.store = store;
+    /** @type {{waiting: boolean}} */
+    this.registry = registry;
     /** @type {import("../lib/run/run.mjs").Run} */
     this.run = run;
     /** @type {(sentence: string) => void} */
@@ -113,7 +115,12 @@ export class Walk {
     ring(see.world.moved ? (this.step.ring?.(see) ?? "") : "");
     if (!see.world.moved || this.brought) return;
     this.brought = true;
-    bring();
+    this.bringFirst();
+  }
+
+  /** Once the views stand at their heights. */
+  bringFirst() {
+    requestAnimationFrame(() => (this.registry.waiting ? this.bringFirst() : bring()));
   }
 
   acts() {
