@@ -56,7 +56,7 @@ function track(page, clock) {
     text(button.firstChild, told.text);
     text(button.lastChild, told.note);
     set(button, "title", told.title || null);
-    set(button, "aria-label", i > 0 || first === 0 ? msg`step ${i}` + (told.text ? ` ${told.text}` : "") : [told.text, told.note].filter(Boolean).join(": "));
+    set(button, "aria-label", i > 0 || first === 0 ? msg`step ${i}` + (told.text ? ` ${told.text}` : "") : null);
     set(button, "aria-current", i === step ? "step" : null);
   });
   if (step !== sighted) sight(step);

@@ -47,7 +47,7 @@ def test_a_place_is_chosen_on_the_picture_or_in_the_list_and_is_what_hard_attent
     window.until("lookback.store.valuesOf('picture', 1).length === 1")
     window.settled()
     moments = window.world("history.size")
-    picture.click(position={"x": 102, "y": 6})  # the first place of the strip
+    picture.click(position={"x": 110, "y": 6})  # the first place of the strip
     window.until(f"lookback.store.world.{draws}.length === 1")
     window.settled()
     assert window.world(draws) == [{"request": 0, "row": 2, "place": 0}]
