@@ -10,6 +10,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.server.held import Held
+
 QUALITY = 9  # a third of a second for the largest script; 11 would take ten
 SMALLEST = 1024
 KEPT = 32 << 20  # bytes of compressed content
@@ -45,26 +47,17 @@ def _accepts(headers: Headers) -> bool:
     return "br" in (part.partition(";")[0].strip() for part in headers.get("accept-encoding", "").split(","))
 
 
-class _Answer:
-    """One answer on its way: held back until it is whole, if it is of a kind that is compressed."""
+class _Answer(Held):
+    """One answer, held if it is of a kind that is compressed."""
 
     def __init__(self, compression: Compression, send: Send) -> None:
         self._compression = compression
-        self._send = send
-        self._start: Message | None = None
-        self._body = bytearray()
+        super().__init__(send)
 
-    async def take(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and _worth(message):
-            self._start = message
-        elif self._start is None:
-            await self._send(message)
-        else:
-            self._body += message.get("body", b"")
-            if not message.get("more_body"):
-                await self._finish(self._start)
+    def wanted(self, start: Message) -> bool:
+        return _worth(start)
 
-    async def _finish(self, start: Message) -> None:
+    async def finish(self, start: Message) -> None:
         data = await self._compression.compress(bytes(self._body))
         headers = MutableHeaders(raw=list(start["headers"]))
         headers["content-encoding"] = "br"

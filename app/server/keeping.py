@@ -10,6 +10,8 @@ import hashlib
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.server.held import Held
+
 KEEP = "public, max-age=31536000, immutable"
 ASK = "no-cache"  # keep it, and ask before it is shown
 
@@ -34,26 +36,17 @@ class Keeping:
             await self._app(scope, receive, _Page(Headers(scope=scope).get("if-none-match", ""), send).take)
 
 
-class _Page:
-    """One answer on its way: if it is a page, held back until it is whole. known: tags of pages that the browser has."""
+class _Page(Held):
+    """One answer, held if it is a page. known: tags of pages that the browser has."""
 
     def __init__(self, known: str, send: Send) -> None:
         self._known = [tag.strip() for tag in known.split(",")]
-        self._send = send
-        self._start: Message | None = None
-        self._body = bytearray()
+        super().__init__(send)
 
-    async def take(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and _is_page(message):
-            self._start = message
-        elif self._start is None:
-            await self._send(message)
-        else:
-            self._body += message.get("body", b"")
-            if not message.get("more_body"):
-                await self._finish(self._start)
+    def wanted(self, start: Message) -> bool:
+        return _is_page(start)
 
-    async def _finish(self, start: Message) -> None:
+    async def finish(self, start: Message) -> None:
         tag = f'W/"{hashlib.blake2b(self._body, digest_size=12).hexdigest()}"'  # weak: it is compressed on its way, or not
         headers = MutableHeaders(raw=list(start["headers"]))
         headers["etag"], headers["cache-control"] = tag, ASK
