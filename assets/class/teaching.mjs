@@ -73,12 +73,12 @@ export class Teaching {
     if (parts.includes("moved") || parts.includes("values")) this.measure();
   }
 
-  /** The run is there: the class opens, unless it follows another run than this page has now. */
+  /** The run is there: the class opens, unless it follows another run than this page has now. Where another page took it over, only a person takes it back. */
   ran() {
     const { session } = this.page.run;
     if (!session || !this.store.world.opened) return;
     this.session ||= session;
-    if (session === this.session) this.room.connect();
+    if (session === this.session) this.room.state !== "closed" && this.room.connect();
     else if (!this.room.known) this.looksElsewhere();
     this.draw();
   }

@@ -196,7 +196,9 @@ def test_the_class_comes_back_with_the_server(person: Person, tmp_path: Path) ->
             window.until("lookback.store.world.connection === 'open'")
         teacher.step()
         _stands(student, 1)
-        for window in (teacher, student):  # the browser writes that it could not connect
+        for window in (teacher, student):
+            window.page.close()
+            # the browser writes that it could not connect
             window.problems[:] = [p for p in window.problems if "ERR_CONNECTION_REFUSED" not in p]
     finally:
         server.stop()

@@ -92,8 +92,15 @@ def test_a_duplicated_tab_says_that_the_class_is_taught_elsewhere_and_may_teach(
     copy.until("document.querySelector('.pbar .big2') && lookback.store.world.role === 'writer'")
     copy.step()
     teacher.until("lookback.store.world.moved.step === 1")
+    teacher.page.evaluate("""() => {
+      const bar = document.querySelector("#class-bar");
+      window.taken = [];
+      const look = () => window.taken.push(!bar.textContent.includes("Another page took this place."));
+      new MutationObserver(look).observe(bar, { childList: true, subtree: true, characterData: true });
+    }""")
     copy.reload()
     copy.until("document.querySelector('.pbar .big2') && lookback.store.world.role === 'writer'")
+    assert not any(teacher.page.evaluate("() => taken")), "while the other tab loads, this one does not take the class by itself"
     teacher.press("Teach here")
     teacher.until("document.querySelector('.pbar .big2') && lookback.store.world.role === 'writer'")
     _says(copy, "Another page took this place.")

@@ -62,7 +62,7 @@ def stand(page: Page, phase: str, step: int) -> None:
 def test_all_are_prefilled_together_and_then_decode(compare: Page) -> None:
     """Before the prefill nothing is read; it reads what is known in one step; the first token leads on into decode."""
     say, back = compare.locator("#compare-say"), compare.locator("#compare-back")
-    compare.get_by_role("button", name="Prefill", exact=True).click()
+    compare.get_by_label("Phase").get_by_role("button", name="Prefill").click()
     stand(compare, "prefill", 0)
     expect(say).to_have_text("Nothing is read yet. The prefill reads all that is known: A, B row by row, C at once.")
     expect(back).to_be_disabled()
@@ -107,7 +107,7 @@ def test_who_reads_most_evenly_is_measured_on_the_rows_that_may_be_read(compare:
 @pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (390, 844)])
 def test_nothing_moves_while_stepping_and_all_rows_are_in_sight(compare: Page, size: tuple[int, int]) -> None:
     compare.set_viewport_size({"width": size[0], "height": size[1]})
-    compare.get_by_role("button", name="Prefill", exact=True).click()
+    compare.get_by_label("Phase").get_by_role("button", name="Prefill").click()
     stand(compare, "prefill", 0)
     fixed = ".compare-row, .compare-row .cell, .deck-bar > *, .compare-track, .compare-said"
     boxes = """(fixed) => [...document.querySelectorAll(fixed)].map((e) => {
