@@ -9,6 +9,7 @@ import { acting } from "../lib/page/acting.mjs";
 import { sayWhole } from "../lib/draw/whole.mjs";
 import { speak } from "../lib/page/speak.mjs";
 import { theming } from "../lib/page/theme.mjs";
+import { resting } from "../lib/run/socket.mjs";
 import { splittingOf, tokenize } from "../lib/setup/tokens.mjs";
 import { requestOf, taskOf } from "./asked.mjs";
 import { Clock } from "./clock.mjs";
@@ -169,6 +170,7 @@ sayWhole(document);
 place("compare-input").append(h("input", { id: "compare-text", autocomplete: "off", spellcheck: "false", "aria-label": msg`The input that all models read`, onchange: (/** @type {any} */ event) => retext(event.target.value) }));
 addEventListener("hashchange", () => location.hash !== pack(page.now) && follow());
 addEventListener("online", () => page.columns.forEach((c) => c.socket.connect()));
+resting(() => page.columns.map((c) => c.socket));
 document.addEventListener("box", () => paint());
 document.fonts.ready.then(() => paint());
 

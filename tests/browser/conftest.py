@@ -26,6 +26,8 @@ FLAGS = [
     "--disable-sync",
 ]
 
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
 
 class Server:
     """`lookback serve` as a process. Started again, it has the same port and the same data."""
@@ -66,7 +68,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        shell = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=shell, args=FLAGS)
         yield browser
         browser.close()
 
@@ -108,7 +111,9 @@ class Window:
         return self
 
     def until(self, condition: str) -> None:
+        """Until it holds, and what hangs on it is painted."""
         self.page.wait_for_function(f"() => {condition}", timeout=15_000)
+        self.page.evaluate(PAINTED)
 
     def world(self, what: str) -> Any:
         """A value of the page's world, `moved.step`."""
@@ -128,7 +133,6 @@ class Window:
     def settled(self) -> None:
         """Until every command is answered and all views are painted."""
         self.until("lookback.run.open === 0 && lookback.run.socket.waiting.size === 0")
-        self.page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
         self.until("!lookback.registry.waiting")
 
     def shared(self) -> None:

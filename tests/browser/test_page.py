@@ -27,6 +27,26 @@ def test_a_reload_finds_the_same_moment_and_the_same_look(window: Window) -> Non
     assert window.tokens()[-1] == "noir"
 
 
+def test_the_way_back_to_a_kept_page_tells_of_no_cut(window: Window) -> None:
+    window.step()
+    shown = window.page.evaluate(
+        """async () => {
+          const turn = (kind) => dispatchEvent(new PageTransitionEvent(kind, {persisted: true}));
+          const seen = [];
+          lookback.store.listen(() => seen.push(lookback.store.world.connection));
+          turn('pagehide');
+          const hidden = lookback.run.socket.line.carries;
+          await new Promise((done) => setTimeout(done, 300));
+          turn('pageshow');
+          const reply = await lookback.run.commands.step();
+          return [hidden, reply.ok, seen.includes('offline')];
+        }"""
+    )
+    assert shown == [False, True, False]
+    window.settled()
+    assert window.tokens() == ["<bos>", "le", "chat"]
+
+
 def test_a_second_tab_has_its_own_run_even_when_it_was_duplicated(window: Window, context: BrowserContext) -> None:
     first = window.page.evaluate("() => lookback.run.session")
     fresh = Window(context.new_page(), window.address).open()

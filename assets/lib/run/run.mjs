@@ -11,7 +11,7 @@ import { AddressBar, PAGE } from "./addressbar.mjs";
 import { isLink } from "./link.mjs";
 import { opens, whole } from "./opening.mjs";
 import { fitting, shared, taken } from "./look.mjs";
-import { Socket } from "./socket.mjs";
+import { Socket, resting } from "./socket.mjs";
 import { Underway } from "./underway.mjs";
 
 /** @typedef {import("./socket.mjs").Reply} Reply @typedef {import("./store.mjs").Store} Store @typedef {import("../types").Look} Look */
@@ -74,6 +74,7 @@ export class Run {
     this.session = this.guest || (await claim(this.bar.session()));
     addEventListener("online", () => this.socket.connect());
     addEventListener("offline", () => this.socket.probe(2000));
+    resting(() => [this.socket]);
     addEventListener("popstate", () => this.bar.travelled());
     this.socket.connect();
     this.asked?.deliver();

@@ -88,6 +88,18 @@ export class Socket {
     this.answerAll({ ok: false, errors: [] });
   }
 
+  /** The page lies still: a page that the browser keeps for the way back may not have a connection. */
+  rest() {
+    if (this.state !== "open") return;
+    this.state = "connecting";
+    this.line.end();
+  }
+
+  /** It is shown again. */
+  wake() {
+    if (this.state === "connecting") this.connect();
+  }
+
   /** @param {number} code @param {string} reason */
   closed(code, reason) {
     const wasOffline = this.state === "offline";
@@ -136,6 +148,13 @@ export class Socket {
   ack(seq) {
     if (this.state === "open") this.line.send(JSON.stringify({ ack: seq }));
   }
+}
+
+/** What has a connection gives it up when its page is left, and has it again at once on the way back, so that nothing is told as lost.
+ * @param {() => Iterable<Socket>} sockets */
+export function resting(sockets) {
+  addEventListener("pagehide", () => [...sockets()].forEach((socket) => socket.rest()));
+  addEventListener("pageshow", ({ persisted }) => persisted && [...sockets()].forEach((socket) => socket.wake()));
 }
 
 /** @param {string} why @returns {Reply} */

@@ -56,6 +56,35 @@ test("what was not answered is sent again with the same number; a watch is not",
   assert.equal((await step).ok, true);
 });
 
+test("a page that lies still has no connection, tells of no cut, and has one at once when it is shown again", async () => {
+  const { around, socket, states } = connected();
+  const step = socket.send({ kind: "step" });
+  const first = around.socket;
+  let closed = 0;
+  first.close = () => closed++;
+  socket.rest();
+  first.onclose({ code: 1006, reason: "" });
+  const back = socket.send({ kind: "back" });
+  assert.deepEqual([closed, around.sockets.length, first.sent.length], [1, 1, 1]);
+  socket.wake();
+  socket.wake();
+  assert.equal(around.sockets.length, 2);
+  around.socket.onopen();
+  assert.deepEqual(around.socket.sent.map((sent) => sent.command.kind), ["step", "back"]);
+  assert.ok(!states.some(([state]) => state === "offline"));
+  around.hear("reply", { to: 1, ok: true, errors: [] });
+  around.hear("reply", { to: 2, ok: true, errors: [] });
+  assert.deepEqual([(await step).ok, (await back).ok], [true, true]);
+});
+
+test("a page that was refused stays refused on the way back", () => {
+  const { around, socket } = connected();
+  cut(around, 4409, "another tab");
+  socket.rest();
+  socket.wake();
+  assert.deepEqual([socket.state, around.sockets.length], ["closed", 1]);
+});
+
 test("offline a command is refused at once, in words", async () => {
   const { around, socket } = connected();
   cut(around);
