@@ -87,7 +87,7 @@ const acts = {
   reset: () => frame.askReset(), resetNow: () => frame.answerReset(true), keep: () => frame.answerReset(false),
   startNew: () => location.assign(location.pathname),
   nextTheme: () => actions.nextTheme(), speak: () => speak(document.getElementById(data.ids.LANGUAGE)?.dataset.language ?? ""), retry: () => run.socket.connect(), share: () => share.open(), help: () => help(),
-  architectures: () => frame.gallery.paged.open(),
+  architectures: () => frame.gallery.paged.open(), deckMore: () => frame.deckMore(),
 };
 /** A click on the scenario's name marks all of it, so that typing searches. @param {any} field */
 const markAll = (field) => field?.matches?.(`#${data.ids.PRESET}`) && field.selectionStart === field.selectionEnd && field.select();

@@ -133,7 +133,14 @@ def _deck() -> Component:
         Place(dmc.SegmentedControl(id=ids.UNIT, data=units, value="step", size="xs", **{"aria-label": say("Step size")}), "gran"),
     ]
     where = html.P([html.B(id=ids.WHERE), html.Span(id=ids.WHERE_NOTE)], className="where")
-    content = [html.Div([able(*bar), where], className="deck-bar"), slot("track")]
+    more = button(
+        "",
+        "deckMore",
+        icon="variant",
+        name="deck-more",
+        **{"aria-label": say("Speed, step size and timeline"), "aria-expanded": "false"},
+    )
+    content = [html.Div([able(*bar), more, where], className="deck-bar"), slot("track")]
     return html.Section(content, className="deck", **{"aria-label": say("When")})
 
 

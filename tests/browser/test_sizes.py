@@ -39,6 +39,25 @@ def test_on_a_phone_nothing_scrolls_sideways_and_tabs_reach_everything(blank: Wi
     blank.until("lookback.store.world.moved.step === 1")
 
 
+def test_on_a_phone_the_decision_is_in_sight_with_what_is_read(blank: Window) -> None:
+    blank.page.set_viewport_size({"width": 390, "height": 844})
+    blank.open()
+    bar = blank.page.locator(".phone-nav").bounding_box()
+    fourth, switch = blank.page.locator(".view-next .cand").nth(3), blank.page.get_by_role("button", name="× value")
+    box = fourth.bounding_box()
+    assert bar and box and box["y"] + box["height"] <= bar["y"], "though the first hint stands above"
+    assert not blank.page.locator("#rate").is_visible()
+    more = blank.page.get_by_role("button", name="Speed, step size and timeline")
+    more.click()
+    assert blank.page.locator("#rate").is_visible() and blank.page.get_by_role("slider", name="The whole line").is_visible()
+    more.click()
+    assert not blank.page.locator("#rate").is_visible()
+    place = switch.bounding_box()
+    assert place
+    blank.page.mouse.click(place["x"] + 20, place["y"] - 7)  # a finger is wider than the words
+    blank.until("lookback.store.world.look.ribbon === 'value'")
+
+
 # What stands outside the bar at the top: it is cut there.
 CUT = """() => {
   const bar = document.querySelector('header.top').getBoundingClientRect();
@@ -56,6 +75,8 @@ def test_at_every_size_and_zoom_all_can_be_reached(blank: Window, size: tuple[in
     assert blank.page.evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
     assert blank.page.evaluate(CUT) == []
     phone = size[0] <= 720
+    if phone:
+        blank.press("Speed, step size and timeline")
     names = ["Decode", "op"]
     controls = [blank.page.locator("#step-phone" if phone else "#step"), blank.page.locator("#play-phone" if phone else "#play")]
     controls += [blank.page.get_by_text(n, exact=True).first for n in names] + [blank.page.locator("#rate")]

@@ -248,7 +248,7 @@ export function chip(g, x, y, w, h, text, o = {}) {
   }
   const color = state === "next" ? "--d" : o.on ? `--${role}` : state === "unknown" || state === "padded" ? "--ink-3" : "--ink";
   font(g, o.on ? 700 : 540, o.size ?? 14, true);
-  const said = clip(g, text, w - 6);
+  const said = clip(g, text, w - 4);
   if (said !== text) noteCut(g, text, x, y, w, h);
   label(g, said, x + w / 2, y + h / 2 + 0.5, { weight: o.on ? 700 : 540, size: o.size ?? 14, mono: true, color, align: "center" });
 }

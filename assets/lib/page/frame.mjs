@@ -42,6 +42,12 @@ export class Frame {
     return document.getElementById(this.ids[name]);
   }
 
+  /** On a phone: what the deck has beside the phases and the line. */
+  deckMore() {
+    const button = /** @type {any} */ (document.querySelector(".deck-more"));
+    set(button, "aria-expanded", String(button.getAttribute("aria-expanded") !== "true"));
+  }
+
   /** @param {string[]} parts */
   changed(parts) {
     const has = (/** @type {string[]} */ ...names) => names.some((n) => parts.includes(n));

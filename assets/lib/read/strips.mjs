@@ -24,9 +24,9 @@ export function layout(width, height, places, kept = places) {
   const slot = long ? (small ? 58 : 66) : Math.min(WIDEST, (width - gutter - 2) / count);
   const left = gutter + (long ? slot + 18 : 0);
   const pad = slot > 70 ? 8 : 4;
-  const low = height < 140;
+  const low = height < (small && long ? 190 : 140);
   const chip = low ? 24 : 30;
-  const ids = height >= (long ? 190 : 150);
+  const ids = !small && height >= (long ? 190 : 150);
   const map = long ? (low ? 15 : 22) : 0;
   const names = small ? NAME : 0; // where there is no room beside the strips, their names stand above and below them
   const top = (long ? map + (low ? 15 : 28) : 14) + names;
