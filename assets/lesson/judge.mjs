@@ -27,7 +27,10 @@ export function noted(step, see, kept) {
 export const asking = (step, see, kept) => !!step.predict && kept.said === undefined && begun(kept) && !step.predict.measured(see) && stands(step, see);
 
 /** Why nothing computes on, "" where it may. @param {Step} step @param {See} see @param {Kept} kept */
-export const held = (step, see, kept) => (asking(step, see, kept) && step.predict ? msg`Answer first: ${plain(step.predict.asks(see))}` : "");
+export const held = (step, see, kept) => plain(question(step, see, kept));
+
+/** The same in pieces. @param {Step} step @param {See} see @param {Kept} kept @returns {import("./types").Said} */
+export const question = (step, see, kept) => (asking(step, see, kept) && step.predict ? parts`Answer first: ${step.predict.asks(see)}`.flat() : []);
 
 /** Whether to offer the way to where the step begins: it did not begin, or its question can no longer be asked.
  * @param {Step} step @param {See} see @param {Kept} kept */

@@ -26,5 +26,8 @@ export const measured = { text: "", role: /** @type {const} */ ("m") };
 export const exact = { text: "", role: /** @type {const} */ ("e") };
 export const formula = { text: "", role: /** @type {const} */ ("f") };
 
+/** As the page's sentence has it: pieces with the hue of a role, or none. @param {Said} said @returns {import("../lib/types").World["question"]} */
+export const hued = (said) => said.map((piece) => (typeof piece !== "object" ? { text: String(piece) } : "qkvdgp".includes(piece.role) ? /** @type {any} */ (piece) : { text: piece.text }));
+
 /** As plain text. @param {Said} said */
 export const plain = (said) => said.map((piece) => (typeof piece === "object" ? piece.text : String(piece))).join("");

@@ -7,6 +7,7 @@ import { isLink } from "../lib/run/link.mjs";
 import { passing } from "../lib/storage.mjs";
 import * as judge from "./judge.mjs";
 import { Panel } from "./panel.mjs";
+import { hued, plain } from "./said.mjs";
 import * as progress from "./progress.mjs";
 import { ASKER, See, wants } from "./see.mjs";
 
@@ -91,8 +92,9 @@ export class Walk {
 
   /** What computes on waits for the answer. */
   hold() {
-    const held = judge.held(this.step, this.see(), this.kept);
-    if (held !== this.store.world.held) this.store.set({ held });
+    const question = judge.question(this.step, this.see(), this.kept);
+    const held = plain(question);
+    if (held !== this.store.world.held) this.store.set({ held, question: hued(question) });
   }
 
   /** @param {Progress} next */

@@ -20,11 +20,11 @@ export { offerName, place } from "../lib/told/states.mjs";
 /** @typedef {import("../lib/types").World} World @typedef {import("../lib/types").Context} Context */
 /** @typedef {import("../lib/told/states.mjs").Said} Said @typedef {import("../lib/told/states.mjs").Action} Action */
 
-/** What the sentence slot says. Pure: `weight` gives the weights of the selected head, `now` the time in ms.
+/** What the sentence slot says: a state of the page, what is asked before anything computes on, else what happened. Pure: `weight` gives the weights of the selected head, `now` the time in ms.
  * @param {World} world @param {(row: number, key: number) => number} weight @param {number} now @param {import("../lib/told/states.mjs").Clock} [clock]
  * @returns {Said} */
 export function sentence(world, weight, now, clock) {
-  return state(world, now, clock) ?? { parts: read.phase(world) === "train" ? training(world, weight) : reading(world, weight), tone: "" };
+  return state(world, now, clock) ?? (world.held ? { parts: world.question, tone: "" } : null) ?? { parts: read.phase(world) === "train" ? training(world, weight) : reading(world, weight), tone: "" };
 }
 
 /** The small line under the sentence, the first of these that there is: a check that fails, the newest notice, what edits changed,

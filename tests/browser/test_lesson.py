@@ -139,12 +139,15 @@ def test_a_question_holds_what_computes_on_and_lets_one_go_back(blank: Window) -
         assert page.locator(button).is_disabled() and page.locator(button).get_attribute("title") == why
     phases = page.locator(".place", has=page.get_by_role("radiogroup", name="Phase"))
     assert phases.get_attribute("title") == why and phases.locator("input:enabled").count() == 0
-    at = window.world("moved.at")
-    page.locator("body").press("m")
-    assert not window.world("look.editing") and window.said() == why
-    page.locator("body").press("ArrowRight")
-    page.locator("body").press("t")
-    assert window.said() == why and window.world("moved.at") == at
+    at, say = window.world("moved.at"), page.locator(".say")
+    assert window.said() == why and say.get_attribute("data-tone") is None, "the stage asks it too"
+    for key in ("m", "ArrowRight", "t"):
+        page.locator("body").press(key)
+        assert window.said() == why and say.get_attribute("data-tone") == "bad"
+        page.locator(".say-line .btn").click()
+        assert window.said() == why and say.get_attribute("data-tone") is None
+    assert not window.world("look.editing") and window.world("moved.at") == at
+    assert "once the question is answered" in page.locator(".view-next .outcome").inner_text()
     word = page.locator(".view-next .cand").nth(1)
     assert word.is_disabled() and word.get_attribute("title") == why
     page.locator("#back").click()

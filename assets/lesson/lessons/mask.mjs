@@ -101,12 +101,14 @@ export const mask = {
         measured: (see) => (back(see) ? one(AGAIN, became(see), see.p("chat")) : null),
         shows: (value) => probability(value, 4),
         reveal: "you",
-        verdict: (see, said) => ruled(said === became(see), again().find((o) => o.key === said)?.label ?? "", parts`Before ${mono(probability(Number(see.note("p")), 4))}, now ${mono(probability(see.p("chat"), 4))}${measured}: to the last digit, because the step ran again from the same rows, and nothing was learned from being hidden.`),
+        verdict: (see, said) => ruled(said === became(see), again().find((o) => o.key === said)?.label ?? "", parts`Before ${mono(probability(Number(see.note("p")), 4))}, now ${mono(probability(see.p("chat"), 4))}${measured}: the same, to the last digit.`),
       },
       checks: [
         { says: () => parts`source row 2 was hidden`, done: (see) => without(see, 1), now: (see) => readsNow(see, 1), mark: "e", once: true },
         { says: () => parts`nothing is hidden, and ${d("chat")} leads as before`, done: (see) => back(see) && became(see) === "same", now: leadNow, mark: "m" },
       ],
+      verdict: () => parts`The step ran again, from the same rows with the same weights: nothing was learned from being hidden, and nothing is left of it. So what a mask changes can be tried as often as one likes.`,
+      hint: () => parts`In ${b(msg`Edit mask`)} a click on a column’s name hides all of it; a second click shows it again.`,
     },
     {
       title: () => msg`The same row, another reader`,

@@ -65,14 +65,15 @@ export function kept(all, policy) {
 }
 
 /** The line under the list: what Step does, or how the request ended, in pieces: words, and the token that is taken.
- * @param {any} view @param {boolean} [fixed] nothing else can be chosen: a recording, or one follows a class @param {boolean} [broken] its numbers are none
- * @param {string} [chosen] what was chosen here before, on the line that Step follows @returns {(string | {token: string})[]} */
-export function outcome(view, fixed = false, broken = false, chosen = "") {
+ * @param {any} view @param {{fixed?: boolean, broken?: boolean, held?: boolean, chosen?: string}} [so] fixed: nothing else can be chosen (a recording, or one
+ * follows a class); broken: its numbers are none; held: a question is open; chosen: what was chosen here before, on the line that Step follows @returns {(string | {token: string})[]} */
+export function outcome(view, { fixed = false, broken = false, held = false, chosen = "" } = {}) {
   if (broken) return [msg`There is no distribution to choose from. Go back, or take the edit back.`];
   const lead = view && !view.output && !view.finished && read.choice(view);
   if (!lead) return [ended(view)];
   const taken = { token: shown(lead.token) };
   if (chosen) return parts`Step follows this line to ${{ token: shown(chosen) }}, as chosen. The policy takes ${taken}.`;
+  if (held) return parts`Step takes ${taken}, once the question is answered.`;
   return fixed ? parts`The policy takes ${taken}.` : parts`Step takes ${taken}. Click another word to branch; this path is kept.`;
 }
 

@@ -17,7 +17,7 @@ export const firstLook = () => ({
 /** @returns {World} */
 function firstWorld() {
   return {
-    connection: "connecting", reason: "", role: "writer", recording: false, busy: false, asked: {}, behind: "", held: "",
+    connection: "connecting", reason: "", role: "writer", recording: false, busy: false, asked: {}, behind: "", held: "", question: [],
     opened: null, schema: null, moved: null, history: new Map(),
     curve: { updates: [], loss: [], norm: [], clipped: [], validation: [], validated_every: 0, held_out: 0 },
     checked: null, playing: { playing: false, unit: "step", rate: 2 }, notices: [], refused: null, analysis: {},

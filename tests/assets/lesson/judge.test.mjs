@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import * as judge from "../../../assets/lesson/judge.mjs";
+import { b, hued, q } from "../../../assets/lesson/said.mjs";
 import { See } from "../../../assets/lesson/see.mjs";
 import { world } from "../views/world.mjs";
 
@@ -43,6 +44,14 @@ test("a question is open while it is begun, not answered and not computed, and t
   assert.equal(judge.held(step, later(), begun), "", "what is computed cannot be asked");
   assert.equal(judge.elsewhere(step, later(), begun), true, "but there is a way back");
   assert.deepEqual(judge.judged(step, see(), { ...begun, said: "a" })[0], { says: ["you predicted"], now: "A", mark: "", done: true });
+});
+
+test("the sentence of the stage asks it, with the hue of each token and no other", () => {
+  const predict = { ...question(() => null), asks: () => ["what does ", q("le"), " read, ", b("first"), "?"] };
+  const step = { at, checks: [], predict };
+  const said = hued(judge.question(step, see(), judge.noted(step, see(), {})));
+  assert.deepEqual(said, [{ text: "Answer first: " }, { text: "what does " }, { text: "le", role: "q" }, { text: " read, " }, { text: "first" }, { text: "?" }]);
+  assert.deepEqual(hued(judge.question(step, see(), {})), []);
 });
 
 test("a lesson goes on when all is done at once, and what was done stays so", () => {

@@ -59,7 +59,8 @@ test("policy, outcome and the whole output in words", () => {
   assert.equal(policyName(policy({ kind: "sample", temperature: 0.7, top_k: 5, top_p: 0.9 })), "sample, T 0.7, top 5, p 0.9");
   assert.equal(policyName(policy({ top_k: 5 })), "greedy, T 1");
   assert.deepEqual(outcome(request()), ["Step takes ", { token: "noir" }, ". Click another word to branch; this path is kept."]);
-  assert.deepEqual(outcome(request(), false, false, "dort"), ["Step follows this line to ", { token: "dort" }, ", as chosen. The policy takes ", { token: "noir" }, "."]);
+  assert.deepEqual(outcome(request(), { chosen: "dort" }), ["Step follows this line to ", { token: "dort" }, ", as chosen. The policy takes ", { token: "noir" }, "."]);
+  assert.deepEqual(outcome(request(), { held: true }), ["Step takes ", { token: "noir" }, ", once the question is answered."]);
   assert.match(String(outcome(request({ finished: "limit" }))), /^It stopped at the limit/);
   assert.deepEqual(whole(request()), { value: "0.500", unedited: "", covers: "2 tokens, no <eos>", brief: "2 tokens" });
   assert.equal(whole(request({ unedited: plain() })).unedited, "0.900");

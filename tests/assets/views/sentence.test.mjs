@@ -155,6 +155,13 @@ test("the note: a failing check with the way to it, a notice with its offer, wha
   assert.deepEqual([place(world()), place(training())], ["decode 2", "update 4"]);
 });
 
+test("while a question is open it is asked, unless something else must be known first", () => {
+  const held = { held: "Answer first: what does le read?", question: [{ text: "Answer first: what does " }, { text: "le", role: "q" }, { text: " read?" }] };
+  assert.deepEqual(of(world(held)), { parts: held.question, tone: "" });
+  assert.match(plain(of(world({ ...held, connection: "offline", reason: "0" }))), /^Connection lost/);
+  assert.match(plain(of(world())), /noir/);
+});
+
 test("it never says that a weight is the reason of a choice", () => {
   for (const name of ["translation", "two", "alone", "hidden", "random", "long"]) for (let n = 0; n < 4; n++) assert.doesNotMatch(heard(name, n), /\b(because|so that|therefore|explains|why)\b/);
 });

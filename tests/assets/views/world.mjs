@@ -44,7 +44,7 @@ export function known(path, axes, values, side = "value") {
 
 export const world = (more = {}, look = {}) => ({
   connection: "open", reason: "", role: "writer", busy: false, asked: {}, behind: "", refused: null, notices: [], analysis: {}, checked: null,
-  playing: { playing: false, unit: "step", rate: 2 }, curve: { updates: [], loss: [], norm: [], clipped: [], validation: [], validated_every: 10, held_out: 16 },
+  held: "", question: [], playing: { playing: false, unit: "step", rate: 2 }, curve: { updates: [], loss: [], norm: [], clipped: [], validation: [], validated_every: 10, held_out: 16 },
   opened: {
     scenario: { masks: [], edits: [], policy: { kind: "greedy", temperature: 1, top_k: null, top_p: 1 }, training: { clip_norm: 1 }, requests: [{}] },
     weights: { kind: "trained", source: { steps: 2000, loss: 0.03, seed: 7 } }, vocabulary: { source: [], target: Array(20).fill("w") },
