@@ -69,6 +69,7 @@ export default {
     text(sum, world.moved?.train?.rows?.length ? lossSum(world.moved.train) : msg`no batch yet`);
     hide(mark, world.moved?.train?.loss == null);
     set(p.canvas, "aria-label", describe(all));
+    set(p.canvas, "title", full(all));
     p.redraw = () => void paint(p, world, all);
     p.canvas.onclick = (event) => clicked(event, p, world, all, context);
     return () => paint(p, world, all);
@@ -80,6 +81,18 @@ export default {
     return { columns, rows: each.flatMap((/** @type {any} */ _, /** @type {number} */ i) => lines({ ...world, look: { ...world.look, request: i } }).map((l, t) => [requestName(i), t, l.input, l.gold === null ? msg`gold` : msg`model`, l.label, l.became && fate(l.became), l.open, l.keys, l.valid, l.counts, l.loss, l.gradient])) };
   },
 };
+
+/** The values that a full bar stands for: the largest of the rows that count. Pure. @param {Line[]} all */
+export function tops(all) {
+  const counted = all.filter((l) => l.counts);
+  return { loss: most(counted.map((l) => l.loss)), gradient: most(counted.map((l) => l.gradient)) };
+}
+
+/** The scale of the bars in words. @param {Line[]} all */
+function full(all) {
+  const { loss, gradient } = tops(all);
+  return loss || gradient ? msg`Bars are linear from 0; a full one is the largest of this sequence: loss ${figure(loss, 2)} nats, ∂L/∂logits ${figure(gradient, 3)}` : null;
+}
 
 /** @param {Line[]} all */
 function describe(all) {
@@ -149,7 +162,7 @@ function paint(p, world, all, bring = false) {
   const [g, width, height, scrolled] = seen(p);
   const named = rows(world, all[0]?.keys ?? 0);
   const unit = Math.min(20, height / named.reduce((sum, row) => sum + row[3], 0.2));
-  const top = { loss: most(all.map((l) => l.loss)), gradient: most(all.map((l) => l.gradient)) };
+  const top = tops(all);
   let y = 0;
   const ys = named.map(([letter, role, name, tall]) => {
     gutter(g, letter, role, name, y + (tall * unit) / 2, unit);

@@ -26,7 +26,7 @@ const words = () => ({ pass: msg`holds`, fail: msg`fails`, pending: msg`not know
 
 /** How each check is measured. @returns {Record<string, string>} */
 const methods = () => ({
-  rows_sum: msg`Every row of weights in this call is added up, padded queries left out. The largest distance from 1 is printed; up to 1e-5 is rounding.`,
+  rows_sum: msg`Every row of weights in this call is added up, padding left out. The largest distance from 1 is printed; up to 1e-5 is rounding.`,
   hidden_zero: msg`Every cell that the read mask hides, by its program, by you or as padding, must weigh exactly 0. Counted over all layers and heads of this call.`,
   finite: msg`Every recorded tensor of this call is searched for NaN and infinity.`,
   cached_equals_full: msg`Each decision is made a second time from all known rows with an empty cache. The largest difference of any logit is printed.`,

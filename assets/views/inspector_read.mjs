@@ -153,7 +153,7 @@ function table(element, world, found, places) {
     set(tr, "class", [l.on ? "sel" : l.state === "open" ? "" : "off", l.key === lit ? "lit" : ""].filter(Boolean).join(" ") || null);
     [rowWords(l.key, l.token), figure(l.score, 2), why[l.state], l.exp ? figure(l.exp, 3) : "0", figure(l.weight)].forEach((said, i) => text(tr.children[i], said));
     set(tr.firstElementChild, "title", rowWords(l.key, l.token));
-    set(tr, "title", { open: null, padded: msg`padding`, user: msg`hidden by you`, model: msg`hidden by the mask program` }[l.state]);
+    set(tr, "title", { open: null, padded: msg`padding`, user: msg`masked by you`, model: msg`masked by the program` }[l.state]);
   });
   const [others, sum] = foot.children;
   hide(others, !found.others.count);

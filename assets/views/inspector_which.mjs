@@ -50,5 +50,5 @@ export default {
     });
   },
 
-  table: (world) => ({ columns: [msg`request`, msg`length`, msg`row`, msg`token`, msg`last slot`, msg`its token`, msg`padded`], rows: deciding(world).map((l) => [l.request, l.length, l.row, l.token, l.slot, l.last, l.padded]) }),
+  table: (world) => ({ columns: [msg`request`, msg`length`, msg`row`, msg`token`, msg`last slot`, msg`its token`, msg`padding`], rows: deciding(world).map((l) => [l.request, l.length, l.row, l.token, l.slot, l.last, l.padded]) }),
 };

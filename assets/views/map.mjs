@@ -110,7 +110,7 @@ function lit(stage, world) {
 function build(element, { map, other, overview }) {
   const choice = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string[][]} */ options) =>
     h("div", { class: "seg", role: "group", "aria-label": label, "data-look": name }, options.map(([value, said]) => h("button", { type: "button", "data-value": value }, said)));
-  const forms = [["later", msg`not computed`], ["model", msg`masked by program`], ["padd", msg`padded`], ["you", msg`masked by you`], ["off", msg`off pattern`], ["set", msg`edited`]];
+  const forms = [["later", msg`not computed`], ["model", msg`masked by program`], ["padd", msg`padding`], ["you", msg`masked by you`], ["off", msg`off pattern`], ["set", msg`edited`]];
   element.append(
     h("div", { class: "ph map-head" }, h("h2", { class: "h" }, msg`Who may read`, h("span", { class: "more" }, msg`, how much is read`)), h("span", { class: "sp" }),
       choice("show", msg`What the cells show`, [["weights", msg`weight`], ["scores", msg`score`], ["mask", msg`mask`]]),
@@ -119,7 +119,7 @@ function build(element, { map, other, overview }) {
     h("div", { class: "mask-line" }, maskbar(),
       h("span", { class: "zoom", role: "group", "aria-label": msg`Zoom`, "data-part": "zoom" },
         [["−", msg`Smaller`, 0.8], ["0", msg`0: as the map chooses`, 0], ["+", msg`Larger`, 1.25]].map(([sign, said, by]) => h("button", { type: "button", "aria-label": said, title: said, onclick: () => map.zoom(Number(by)) }, sign))),
-      h("label", { class: "gold", "data-part": "gold", title: msg`Outlines: which source words belong to the word that a row predicts, as the grammar that wrote the sentence knows it` }, h("input", { type: "checkbox" }), h("i", { class: "sw gold" }), h("span"), h("span", { class: "short" })),
+      h("label", { class: "gold", "data-part": "gold", title: msg`Gold alignment: double outlines mark the source words that the predicted word translates, as the grammar that wrote the sentence knows them. A row agrees if its largest weight lies on one.` }, h("input", { type: "checkbox" }), h("i", { class: "sw gold" }), h("span"), h("span", { class: "short" })),
       h("div", { class: "seg", role: "group", "aria-label": msg`Beside the map`, "data-part": "side" }, h("button", { type: "button" }), h("button", { type: "button" }))),
     maskPanel(),
     h("div", { class: "mapbody" },

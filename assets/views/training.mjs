@@ -232,7 +232,7 @@ function scoreMap(own, world, context) {
 /** @param {{row: number, column: number} | null} cell @param {boolean} most @param {read.Row[]} queries @param {read.Row[]} keys @param {(r: number, k: number) => string} state @param {(r: number, k: number) => number} value @returns {[string, string]} */
 function scoreWords(cell, most, queries, keys, state, value) {
   if (!cell || !queries[cell.row] || !keys[cell.column]) return [msg`after backward`, ""];
-  const what = /** @type {Record<string, string>} */ ({ later: msg`not computed yet`, model: msg`masked by the program: 0`, user: msg`masked by you: 0`, padded: msg`padded` })[state(cell.row, cell.column)] ?? small(value(cell.row, cell.column));
+  const what = /** @type {Record<string, string>} */ ({ later: msg`not computed yet`, model: msg`masked by the program: 0`, user: msg`masked by you: 0`, padded: msg`padding` })[state(cell.row, cell.column)] ?? small(value(cell.row, cell.column));
   return [most ? msg`largest: ${what}` : what, msg`query ${rowWords(cell.row, shown(queries[cell.row].token))}, key ${rowWords(cell.column, shown(keys[cell.column].token))}`];
 }
 
@@ -292,7 +292,7 @@ function positionWords(cell, all, rows, state, value, ends) {
   const place = (/** @type {{row: number, column: number}} */ c) => msg`${all[c.row].name}, row ${rowWords(c.column, shown(rows[c.column].token))}`;
   if (cell) {
     const what = state(cell.row, cell.column);
-    return [what === "ok" ? small(value(cell.row, cell.column)) : what === "padded" ? msg`padded` : msg`not computed yet`, place(cell)];
+    return [what === "ok" ? small(value(cell.row, cell.column)) : what === "padded" ? msg`padding` : msg`not computed yet`, place(cell)];
   }
   if (!ends.largest || !ends.smallest) return [msg`after backward`, ""];
   return [msg`largest ${small(ends.largest.value)}: ${place(ends.largest)}`, msg`smallest ${small(ends.smallest.value)}: ${place(ends.smallest)}`];

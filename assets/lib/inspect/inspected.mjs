@@ -96,7 +96,7 @@ export function ownerOf(world, tap) {
   if (!owners.length) return reads ? msg`the rows that are read` : withoutRows(tap.axes);
   const owner = owners[0] === "t" ? msg`target` : msg`source`;
   const { padded, all } = paddedRows(world, owners[0]);
-  return padded ? msg`${owner}; ${padded} of ${all} inputs padded` : msg`${owner}, one row for each token`;
+  return padded ? msg`${owner}; ${padded} of ${all} inputs are padding` : msg`${owner}, one row for each token`;
 }
 
 /** Whose a value without rows is. @param {string[]} axes */

@@ -67,6 +67,6 @@ export function drawGold(line, world, context, weight) {
   const { agree, of } = agreement(found, weight, read.rows(world, "s").length);
   set(box, "checked", world.look.gold);
   box.onchange = () => context.look({ gold: box.checked });
-  text(said, of ? msg`gold: ${agree} of ${of} rows agree` : msg`gold`);
+  text(said, of ? msg`gold alignment: ${agree} of ${of} agree` : msg`gold alignment`);
   text(short, of ? msg`gold: ${agree} of ${of}` : msg`gold`);
 }

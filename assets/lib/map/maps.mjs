@@ -129,13 +129,13 @@ export function readout(world, hover, number, state, marked = null) {
 
 /** What a state means. @returns {Record<CellState, string>} */
 const stateWords = () => ({
-  ok: msg`open`, unused: msg`padded row`, later: msg`not computed yet`, model: msg`masked by program`, off: msg`outside the pattern`, user: msg`masked by you`, padded: msg`padded`,
+  ok: msg`open`, unused: msg`padding row`, later: msg`not computed yet`, model: msg`masked by program`, off: msg`outside the pattern`, user: msg`masked by you`, padded: msg`padding`,
 });
 
 /** @param {CellState} state @param {Numbers} number @param {number} row @param {number} key */
 function cellWords(state, number, row, key) {
   const [score, weight] = [number.score(row, key), number.weight(row, key)];
-  if (state === "unused") return msg`padded row: weight ${figure(weight)} ◉, thrown away`;
+  if (state === "unused") return msg`padding row: weight ${figure(weight)} ◉, thrown away`;
   if (state === "later") return stateWords().later;
   if (state !== "ok") return msg`${stateWords()[state]}, weight 0`;
   return Number.isNaN(score) ? msg`weight ${figure(weight)} ◉` : msg`score ${figure(score, 2)} → weight ${figure(weight)} ◉`;

@@ -36,7 +36,7 @@ export function maskSummary(world) {
   let known = counts.get(mask);
   if (known?.of !== of) counts.set(mask, (known = { of, open: count(mask, rows, keys.length, (k) => read.known(keys[k]), border(keys)) }));
   const mine = setByHand(mask, rows);
-  const pads = padded ? `, ${counted(padded, "{0} padded key", "{0} padded keys")}` : "";
+  const pads = padded ? `, ${counted(padded, "{0} padding key", "{0} padding keys")}` : "";
   const all = (rows * real).toLocaleString("en"), open = known.open.toLocaleString("en");
   const own = mask.own ? `; ${msg`this layer alone`}` : "";
   if (mask.program !== "sliding") return msg`${maskName(mask)}: ${open} of ${all} cells open` + (windowed(world, at.info, at.layer) ? `; ${msg`a window leaves fewer`}` : "") + mine + pads + own;

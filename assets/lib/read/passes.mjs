@@ -153,7 +153,7 @@ function nowhere(g, line, x0, x1, y, small) {
 function aside(g, o, width) {
   const x = o.end + slotWidth(o) + 24;
   if (width - x < 120 || o.lines.every((l) => l.valid === l.rows.length)) return;
-  draw.label(g, msg`Padded rows`, x, 20, { size: 12, weight: 620, color: "--ink" });
+  draw.label(g, msg`Padding rows`, x, 20, { size: 12, weight: 620, color: "--ink" });
   [msg`run with the rest`, msg`write K, V: masked`, msg`decide nothing`].forEach((said, i) => draw.label(g, said, x, 39 + i * 17, { size: 11.5 }));
 }
 

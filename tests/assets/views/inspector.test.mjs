@@ -49,7 +49,7 @@ test("a contract says who owns rows, how long they live, and what may be edited"
   ]);
   assert.equal(about.nameOf(parameter), "W_Q");
   assert.deepEqual([weights, { type: "parameter" }, { type: "mask" }].map((t) => about.editOf(t)[0]), ["Edit…", "learned", "by Edit mask"]);
-  assert.equal(about.ownerOf(training(), weights), "target; 1 of 6 inputs padded");
+  assert.equal(about.ownerOf(training(), weights), "target; 1 of 6 inputs are padding");
 });
 
 test("a gradient is a side of a tensor in training, after backward; what an edit changed has a side before it", () => {

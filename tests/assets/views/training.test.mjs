@@ -6,7 +6,7 @@ import test from "node:test";
 import { columnAt, columns, forms, lines, lossSum, ownInputs } from "../../../assets/lib/training/batches.mjs";
 import { ahead, axis, finite, positive, thinned, tickText } from "../../../assets/lib/training/curves.mjs";
 import { binned, binOf, clipping, depths, extremes, groups, niceMost, normSoFar, powers, share, vanishes, widened } from "../../../assets/lib/training/gradients.mjs";
-import batch from "../../../assets/views/batch.mjs";
+import batch, { tops } from "../../../assets/views/batch.mjs";
 import charts, { leakWords, valueWords } from "../../../assets/views/charts.mjs";
 import view from "../../../assets/views/training.mjs";
 import { taps, trainRow, training } from "./world.mjs";
@@ -150,6 +150,11 @@ test("the loss is a sum over the rows that count", () => {
   assert.equal(lossSum({ ...training().moved.train, loss: 0.78 }), "3.90 / 5 rows = 0.780");
   assert.deepEqual(training().moved.train.rows.map(forms), ["ccc", "ccp"]);
   assert.equal(forms([trainRow("a", "b", { counts: false })]), "n");
+});
+
+test("a full bar is the largest of the rows that count", () => {
+  const rows = [trainRow("a", "b", { loss: 0.2, gradient: 0.01 }), trainRow("b", "c", { loss: 0.5, gradient: 0.02 }), trainRow("c", "<pad>", { loss: 21.6, gradient: 3, counts: false })];
+  assert.deepEqual(tops(lines(training({ rows: [rows] }))), { loss: 0.5, gradient: 0.02 });
 });
 
 test("columns: real rows wide, padded ones narrow where room is short, and all of it is reached", () => {
