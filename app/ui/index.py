@@ -29,6 +29,7 @@ from app.ui.still import markup
 
 ASSETS = Path(__file__).parents[2] / "assets"
 PLOTLY = "_dash-component-suites/plotly/package_data/plotly.min.js"
+GATE = {"class": ' data-class="gate"'}  # no stage is promised before one said which class
 UNUSED = re.compile(
     r"<script src=[^>]*/dash/(?:dcc|dash_table|html)/[^>]*></script>\n?"
 )  # component libraries that Dash's layout takes nothing from
@@ -101,7 +102,11 @@ class Page(Dash):
         about = {"HERE": "", "STYLE": "", "SCRIPT": "lookback"}
         if here in GUIDED:
             sheet = f"{self.get_asset_url(f'{here}/{here}.css')}?m={version}"
-            about = {"HERE": f' data-page="{here}"', "STYLE": f'<link rel="stylesheet" href="{sheet}">', "SCRIPT": here}
+            about = {
+                "HERE": f' data-page="{here}"{GATE.get(here, "")}',
+                "STYLE": f'<link rel="stylesheet" href="{sheet}">',
+                "SCRIPT": here,
+            }
         before, content, between, data, after = re.split("(CONTENT|DATA)", str(super().index()))
         for name, value in about.items():
             before = before.replace(name, value)

@@ -23,6 +23,7 @@ function address() {
 export function begin(page) {
   const code = new URLSearchParams(location.search).get("code") ?? "";
   const known = kept();
+  if (known) delete document.documentElement.dataset.class; // a stage comes
   if (known?.as === "teacher" && !code) {
     if (known.here) Object.assign(page.run, { guest: known.session, aside: true });
     return teach(page, known);
@@ -53,7 +54,7 @@ function teach(page, known) {
 
 /** @param {any} page @param {string} code @param {string} [name] @returns {Gate} */
 function enter(page, code, name = "") {
-  document.documentElement.dataset.class = "gate";
+  document.documentElement.dataset.class = "gate"; // as in the HTML, and again
   const gate = new Gate({
     code, name,
     start() {

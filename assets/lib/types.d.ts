@@ -117,7 +117,7 @@ export interface World {
   asked: Record<string, any>;
   /** Why nothing computes on now, a sentence, or "": the page asks something first (assets/lesson/). */
   held: string;
-  /** The same, for the sentence: what is asked, its tokens in the hue of their role. */
+  /** What is asked, for the sentence, its tokens in the hue of their role; empty where nothing is asked (in a class one only follows). */
   question: { text: string; role?: "q" | "k" | "v" | "g" | "d" | "p" }[];
   /** The analysis that a command of this page waits behind, or "". */
   behind: string;

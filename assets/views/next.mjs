@@ -130,7 +130,7 @@ export default {
     drawBeside(beside, say.beside(view, words, how));
     if (writes(world)) output(total, view, how.kind === "beam" ? 1 : how.temperature);
     else said(total, world, view);
-    const pieces = read.before(world, "logits") ? [msg`The operations have not come to the distribution yet.`] : beam.searches(world) ? [beam.outcome(world, view)] : say.outcome(view, { fixed: world.recording || !!world.people?.follows, broken: !!world.moved?.unreadable, held: !!world.held, chosen: chosenNext(world)?.label });
+    const pieces = read.before(world, "logits") ? [msg`The operations have not come to the distribution yet.`] : beam.searches(world) ? [beam.outcome(world, view)] : say.outcome(view, { fixed: world.recording || !!world.people?.follows, broken: !!world.moved?.unreadable, held: world.question.length > 0, chosen: chosenNext(world)?.label });
     [...hint.children].forEach((part, i) => text(part, typeof pieces[i] === "object" ? pieces[i].token : (pieces[i] ?? "")));
     const rows = rowsOf(world, room, state.open); // what stands under it is there: it has the room that it will have
     requests(blocks, world, context, state, how, rows);

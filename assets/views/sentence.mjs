@@ -24,7 +24,7 @@ export { offerName, place } from "../lib/told/states.mjs";
  * @param {World} world @param {(row: number, key: number) => number} weight @param {number} now @param {import("../lib/told/states.mjs").Clock} [clock]
  * @returns {Said} */
 export function sentence(world, weight, now, clock) {
-  return state(world, now, clock) ?? (world.held ? { parts: world.question, tone: "" } : null) ?? { parts: read.phase(world) === "train" ? training(world, weight) : reading(world, weight), tone: "" };
+  return state(world, now, clock) ?? (world.question.length ? { parts: world.question, tone: "" } : null) ?? { parts: read.phase(world) === "train" ? training(world, weight) : reading(world, weight), tone: "" };
 }
 
 /** The small line under the sentence, the first of these that there is: a check that fails, the newest notice, what edits changed,

@@ -91,6 +91,7 @@ def test_a_class_from_its_code_to_its_end(person: Person) -> None:
     ada.until("lookback.store.world.look.lock?.key === 2")
     assert ada.page.locator("#step").is_disabled()
     assert "teacher steps" in (ada.page.locator("#step").get_attribute("title") or "")
+    assert ada.said() == teacher.said() != "", "the same sentence"
     ada.page.keyboard.press("ArrowRight")
     _text(ada, ".say", "The teacher steps and sets.")
     teacher.page.evaluate("() => lookback.run.look({lock: null})")
