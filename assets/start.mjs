@@ -34,7 +34,7 @@ const replay = document.getElementById("lookback-run") ? await import("./lib/tak
 const run = new (replay?.Playback ?? Run)({ store, first: data.scenario, onWelcome: (known) => registry.rewatch(known) });
 const registry = new Registry({
   store,
-  context: { send: (command, there) => run.send(command, there), look: (change) => run.look(change), hover, dismiss: () => store.set({ refused: null }), say },
+  context: { send: (command, there) => run.send(command, there), look: (change) => run.look(change), hover, refuse: (errors) => run.refuse(errors), dismiss: () => store.set({ refused: null }), say },
   watch: (selectors) => watch(selectors),
   drawn: (seq) => {
     run.socket.ack(seq);

@@ -35,7 +35,7 @@ class Policy(Value):
 
     kind: Literal["greedy", "sample", "beam"] = "greedy"
     temperature: Annotated[float, Field(ge=0.01, le=100)] = 1.0
-    top_k: Annotated[int, Field(ge=1)] | None = None
+    top_k: Annotated[int, Field(ge=1, le=100_000)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     width: Annotated[int, Field(ge=1, le=8)] = 4  # of a beam
     length_penalty: Annotated[float, Field(ge=0, le=2)] = 0.6  # alpha (app/session/beam.py); 0: none

@@ -149,6 +149,8 @@ export interface Context {
   send(command: Record<string, any>, there?: boolean): Promise<{ ok: boolean; errors: any[] }>;
   /** Change what the page looks at; redraws and mirrors it. */
   look(change: Partial<Look>): void;
+  /** Say in the sentence what cannot be taken, before it is sent. */
+  refuse(errors: { field: string; given: any; allowed: string; message: string }[]): void;
   /** What was refused is read and need not be shown any longer. */
   dismiss(): void;
   /** Light a read in every view, or none. */

@@ -131,8 +131,12 @@ function comesNext(part, world) {
   text(factor.firstElementChild, clip.factor);
   set(so.lastElementChild, "class", clip.norm === "–" ? "" : "pv m");
   set(factor.lastElementChild, "class", clip.factor === "–" ? "" : "pv f");
-  text(note, `${capital(clip.said)}. ${nextSaid(world, train, limit, optimizer, rate)}`);
+  text(note, ahead(world, train, clip.said, nextSaid(world, train, limit, optimizer, rate)));
 }
+
+/** What became of the norm, and what comes next; between two updates without a norm the second alone, which takes one line. Pure.
+ * @param {World} world @param {any} train @param {string} said of the norm @param {string} next */
+export const ahead = (world, train, said, next) => (train || world.moved?.stage ? `${capital(said)}. ${next}` : next);
 
 /** What the next stage does, in words. Pure. @param {World} world @param {any} train @param {number | null} limit @param {string} optimizer @param {number} rate */
 export function nextSaid(world, train, limit, optimizer, rate) {

@@ -3,11 +3,23 @@
 
 import { h, hide, set, text } from "../dom.mjs";
 import { msg } from "../language.mjs";
+import { parse, stepped } from "../numbers.mjs";
 import { block, change, edits, maskSummary, painted, reset } from "./masks.mjs";
 import * as read from "../reads.mjs";
 import { LARGEST, area, programs, range, rowNumbers } from "./visibility.mjs";
 
 /** @typedef {import("../types").World} World @typedef {import("../types").Context} Context @typedef {import("./visibility.mjs").Mask} Mask */
+
+/** @param {"parameter" | "every"} name @returns {import("../numbers.mjs").Range} */
+const ranged = (name) => ({ path: name, title: "", whole: true, step: 1, low: name === "every" ? 1 : 0, high: LARGEST, above: false, optional: false });
+
+/** What was typed into a field of the line, or what is wrong with it; `said` is the field's name on the page. Pure.
+ * @param {"parameter" | "every" | "global_rows"} name @param {string} given @param {string} said @returns {{value?: any, problem: string}} */
+export function typed(name, given, said) {
+  const rows = name === "global_rows" ? rowNumbers(given, LARGEST) : null;
+  const { value, problem } = name === "global_rows" ? (typeof rows === "string" ? { value: undefined, problem: `${rows}.` } : { value: rows, problem: "" }) : parse(given, ranged(name));
+  return value === undefined ? { problem: msg`${said}: ${problem} Nothing was changed.` } : { value, problem: "" };
+}
 
 /** @param {string} name @param {any} label what stands before it @param {Record<string, any>} attributes */
 const field = (name, label, attributes) => h("label", { "data-part": name, title: attributes.title }, h("span", null, label), h("input", attributes));
@@ -18,8 +30,8 @@ export function maskbar() {
     h("span", { class: "mask-said note" }),
     h("span", { class: "mask-controls", hidden: true },
       h("select", { "aria-label": msg`Mask program`, "data-part": "program" }, programs().map((p) => h("option", { value: p.id, title: p.why }, p.title))),
-      field("parameter", "", { type: "number", min: 0, max: LARGEST, step: 1, "aria-label": msg`Parameter of the mask program` }),
-      field("every", msg`every`, { type: "number", min: 1, max: LARGEST, step: 1, "aria-label": msg`Only rows at a distance that this number divides`, title: msg`1: all of them; 2: every second row` }),
+      field("parameter", "", { type: "text", inputmode: "numeric", "aria-label": msg`Parameter of the mask program` }),
+      field("every", msg`every`, { type: "text", inputmode: "numeric", "aria-label": msg`Only rows at a distance that this number divides`, title: msg`1: all of them; 2: every second row` }),
       field("global", msg`global`, { type: "text", inputmode: "numeric", "aria-label": msg`Global rows: all read them, they read all`, placeholder: "0, 97", title: msg`Row numbers: every row reads these, and these read every row` }),
       h("span", { class: "seg", role: "group", "aria-label": msg`Which layers an edit changes` },
         h("button", { type: "button", "data-scope": "layer", title: msg`Edits change this layer alone` }, msg`layer`), h("button", { type: "button", "data-scope": "all", title: msg`Edits change every layer` }, msg`all layers`)),
@@ -53,7 +65,7 @@ export function drawMaskbar(element, panel, world, context, seen) {
   const mask = at.info.masks[at.layer];
   /** @param {any} command */
   const send = (command) => command && context.send(command);
-  drawProgram(controls, world, mask, (edit) => send(change(world, edit, true)));
+  drawProgram(controls, world, mask, context, (edit) => send(change(world, edit, true)));
   for (const button of controls.querySelectorAll("[data-scope]")) {
     set(button, "aria-pressed", String(button.dataset.scope === world.look.scope));
     button.onclick = () => context.look({ scope: button.dataset.scope });
@@ -75,9 +87,8 @@ function open(panel, more, seen) {
   of(panel, "rows").lastElementChild.focus();
 }
 
-/** @param {HTMLElement} controls @param {World} world @param {Mask} mask @param {(edit: (mask: Mask) => Mask) => void} apply */
-function drawProgram(controls, world, mask, apply) {
-  const told = (/** @type {string} */ name) => !!world.refused?.some((/** @type {any} */ p) => p.field.startsWith("masks.") && p.field.endsWith(`.${name}`));
+/** @param {HTMLElement} controls @param {World} world @param {Mask} mask @param {Context} context @param {(edit: (mask: Mask) => Mask) => void} apply */
+function drawProgram(controls, world, mask, context, apply) {
   const keys = read.rows(world, read.relation(world)?.info.key ?? "t").length;
   const program = programs().find((p) => p.id === mask.program);
   const select = of(controls, "program");
@@ -87,26 +98,37 @@ function drawProgram(controls, world, mask, apply) {
   const [parameter, every, global] = ["parameter", "every", "global"].map((name) => of(controls, name));
   hide(parameter, !program?.letter);
   text(parameter.firstElementChild, program?.letter ? `${program.letter} =` : "");
-  number(parameter.lastElementChild, mask.parameter, told("parameter"), (value) => apply((m) => ({ ...m, parameter: value })));
-  number(every.lastElementChild, mask.every ?? 1, told("every"), (value) => apply((m) => ({ ...m, every: value })));
-  const rows = global.lastElementChild;
-  if (document.activeElement !== rows) set(rows, "value", (mask.global_rows ?? []).join(", "));
-  rows.onchange = () => {
-    const found = rowNumbers(rows.value, LARGEST);
-    rows.setCustomValidity(typeof found === "string" ? found : "");
-    if (typeof found === "string") rows.reportValidity();
-    else apply((m) => ({ ...m, global_rows: found }));
-  };
+  /** @param {any} label @param {"parameter" | "every" | "global_rows"} name @param {string} value @param {string} said */
+  const holds = (label, name, value, said) => inForce(label.lastElementChild, world, context, name, value, said, (found) => apply((m) => ({ ...m, [name]: found })));
+  holds(parameter, "parameter", String(mask.parameter), program?.letter ?? "");
+  holds(every, "every", String(mask.every ?? 1), msg`every`);
+  holds(global, "global_rows", (mask.global_rows ?? []).join(", "), msg`global`);
 }
 
-/** A number as it was typed goes to the server, which knows the text; what it refuses stays in its field, and the sentence says why.
- * @param {any} input @param {number} value @param {boolean} wrong @param {(value: number) => void} apply */
-function number(input, value, wrong, apply) {
+/** A field that holds what is in force. What it cannot be stays in it until something else was done, and the sentence says why.
+ * @param {any} input @param {World} world @param {Context} context @param {"parameter" | "every" | "global_rows"} name @param {string} value
+ * @param {string} said @param {(value: any) => void} apply */
+function inForce(input, world, context, name, value, said, apply) {
+  const wrong = !!world.refused?.some((/** @type {any} */ p) => p.field.startsWith("masks.") && p.field.includes(`.${name}`));
   set(input, "aria-invalid", wrong ? "true" : null);
-  if (document.activeElement !== input && !wrong) set(input, "value", String(value));
+  if (document.activeElement !== input && !wrong) set(input, "value", value);
+  const take = (/** @type {any} */ found) => {
+    if (wrong) context.dismiss();
+    apply(found);
+  };
   input.onchange = () => {
-    if (input.value === "") input.value = String(value);
-    else apply(Number(input.value));
+    const found = typed(name, input.value, said);
+    if (found.problem) context.refuse([{ field: `masks.typed.${name}`, given: input.value, allowed: "", message: found.problem }]);
+    else take(found.value);
+  };
+  input.onkeydown = (/** @type {KeyboardEvent} */ event) => {
+    const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (!by || name === "global_rows") return;
+    event.preventDefault();
+    const next = stepped(typed(name, input.value, said).value ?? Number(value), by, ranged(name));
+    if (next === null) return;
+    input.value = String(next);
+    take(next);
   };
 }
 

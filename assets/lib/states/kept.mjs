@@ -3,6 +3,7 @@
 
 import { msg } from "../language.mjs";
 import { reserve } from "../map/maps.mjs";
+import { searches } from "../next/beams.mjs";
 import * as read from "../reads.mjs";
 import { bytes, leaf, requestName } from "../words.mjs";
 
@@ -62,14 +63,15 @@ export const total = (all) => ({
 
 const SHOWN = 3; // banks side by side
 
-/** What is drawn: every request's banks where they fit, else those of the request that the page looks at.
+/** What is drawn: every request's banks where they fit, else (and of a beam) those of the request that the page looks at.
  * @param {World} world @returns {Shelf[]} */
 export function shelves(world) {
   const all = awaited(world);
   const requests = read.requests(world);
   const here = requests.flatMap((r, i) => (r.left == null ? [i] : []));
   const at = read.request(world);
-  const shown = here.length * all.length <= SHOWN ? here : [here.includes(at) ? at : here[0]];
+  const together = !searches(world) && here.length * all.length <= SHOWN; // a beam grows from one to many
+  const shown = together ? here : [here.includes(at) ? at : here[0]];
   return shown.flatMap((b) => all.map((bank) => shelf(bank, b, requests, here.length, all.length)));
 }
 

@@ -13,7 +13,7 @@ import { Block } from "../../../assets/lib/run/block.mjs";
 import checks, { destination, details, measured, summary as checksSummary } from "../../../assets/views/checks.mjs";
 import inspector, { contract, locked } from "../../../assets/views/inspector.mjs";
 import read from "../../../assets/views/inspector_read.mjs";
-import { measured as contributions, nextSaid, pushes } from "../../../assets/views/inspector_push.mjs";
+import { ahead, measured as contributions, nextSaid, pushes } from "../../../assets/views/inspector_push.mjs";
 import values from "../../../assets/views/inspector_values.mjs";
 import { deciding } from "../../../assets/views/inspector_which.mjs";
 import { known, node, request, row, taps, training, world } from "./world.mjs";
@@ -250,6 +250,13 @@ test("what comes next follows the stages", () => {
   assert.match(at("clip", { parameter_norms: [["W", 3], ["V", 4]] }), /above 1/);
   assert.match(at("clip", { parameter_norms: [["W", 0.3]] }), /within 1/);
   assert.equal(at("update"), "Next: update. SGD moves every parameter, learning rate 0.1.");
+});
+
+test("before the first update what comes next takes the one line that it has later", () => {
+  const w = training();
+  assert.equal(ahead(w, w.moved.train, "within 1", "Next."), "Within 1. Next.");
+  w.moved = { ...w.moved, stage: "" };
+  assert.equal(ahead(w, null, "after backward", "Next."), "Next.");
 });
 
 test("in a prefill the last valid row decides, not the last slot", () => {

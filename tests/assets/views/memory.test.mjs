@@ -23,6 +23,13 @@ test("several requests: each has its shelf where they fit, and the next write ma
   assert.deepEqual(shelves(recorded("both", 2, { request: 1 })).map((s) => s.title), ["B: Source cache", "B: Target cache"]);
 });
 
+test("a beam shows what one hypothesis keeps, so that nothing moves when one becomes several", () => {
+  const w = recorded("two", 1);
+  w.opened = { ...w.opened, scenario: { ...w.opened.scenario, policy: { ...w.opened.scenario.policy, kind: "beam" } } };
+  w.moved = { ...w.moved, phase: "decode" };
+  assert.deepEqual(shelves(w).map((s) => s.title), ["Request A"]);
+});
+
 test("the source has its place before it is read, so that nothing moves when it is kept", () => {
   const titles = (step) => shelves(recorded("both", step)).map((s) => s.title);
   assert.deepEqual(titles(0), ["A: Source rows", "A: Target cache"]);

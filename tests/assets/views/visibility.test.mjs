@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { area, border, compile, count, equal, line, paint, programs, PROGRAMS, range, rectangles, rowNumbers, sameMasks, withMask } from "../../../assets/lib/map/visibility.mjs";
+import { typed } from "../../../assets/lib/map/maskbar.mjs";
 
 const worked = JSON.parse(readFileSync(new URL("../../../models/worked_numbers.json", import.meta.url)));
 const mask = (program, parameter = 0, cells = [], every = 1, global_rows = []) => ({ program, parameter, cells, every, global_rows });
@@ -151,4 +152,12 @@ test("typed ranges and rows say what is wrong with them", () => {
   assert.deepEqual(rowNumbers("97, 0 97", 512), [0, 97]);
   assert.match(rowNumbers("0, 600", 512), /“600” is no row; allowed: numbers from 0 to 512/);
   assert.match(rowNumbers(Array.from({ length: 40 }, (_, i) => i).join(" "), 512), /at most 32/);
+});
+
+test("what is typed over the map is read whole, or refused with what was given and what is allowed", () => {
+  assert.deepEqual([typed("every", " 3 ", "every").value, typed("parameter", "0", "r").value, typed("global_rows", "97, 0", "global").value], [3, 0, [0, 97]]);
+  assert.equal(typed("every", "-1", "every").problem, "every: -1 was given; allowed: a whole number from 1 to 512. Nothing was changed.");
+  assert.equal(typed("parameter", "", "r").problem, "r: Nothing was given; allowed: a whole number from 0 to 512. Nothing was changed.");
+  assert.equal(typed("global_rows", "0, 1e9", "global").problem, "global: “1e9” is no row; allowed: numbers from 0 to 512. Nothing was changed.");
+  for (const given of ["1e999", "NaN", "2.5", "😀"]) assert.match(typed("every", given, "every").problem, /was given; allowed/);
 });
