@@ -138,7 +138,7 @@ function said(world, info, row, query) {
 function lineHeight(world, found, places) {
   const grows = read.relation(world)?.info.key === "t" && read.phase(world) === "decode";
   const count = grows ? places : found.lines.length + (found.others.count ? 1 : 0);
-  return Math.max(19, Math.min(27, Math.floor(((places + 1) * 19) / (count + 1))));
+  return Math.max(19, Math.min(31, Math.floor(((places + 1) * 19) / (count + 1))));
 }
 
 /** @param {any} element @param {World} world @param {Found} found @param {number} places */
@@ -207,14 +207,14 @@ function mixtureOf(part, world, found, scales, again) {
   const weight = read.readCells(world, NAME, WEIGHTS);
   const rows = at ? read.rows(world, at.info.key) : [];
   const value = (/** @type {number} */ key) => vectorAt(values, request, head, key);
-  const off = mixtureError((key) => finite(weight(found.row, key)), value, output, rows.length);
+  const { off, factor } = mixtureError((key) => finite(weight(found.row, key)), value, output, rows.length, ROUNDING);
   const drawn = off > ROUNDING ? drawnKey(value, output, rows.length) : -1;
   set(part, "data-empty", values && outputs ? null : "true");
   const open = found.lines.filter((l) => l.state === "open");
   const top = drawn >= 0 ? [{ weight: 1, key: drawn, token: shown(rows[drawn].token) }] : [...open].sort((a, b) => b.weight - a.weight).slice(0, VECTORS);
   const more = drawn < 0 && open.length + found.others.count > top.length;
   const all = [...top.map((l) => ({ said: `${figure(l.weight)} × ${l.token}`, numbers: value(l.key) })), ...Array(VECTORS - top.length).fill({ said: "", numbers: [] }),
-    { said: more ? msg`+ … = output` : msg`= output`, numbers: output }];
+    { said: (factor === 1 ? "" : `× ${figure(factor, 2)} `) + (more ? msg`+ … = output` : msg`= output`), numbers: output }];
   all.forEach((p, i) => {
     const row = vecs.children[i];
     text(row.firstElementChild, p.said);
@@ -230,15 +230,16 @@ function mixtureOf(part, world, found, scales, again) {
     scales.fit(name);
     again();
   };
-  text(note, sumSaid(world, leaf(name), off, drawn >= 0));
+  text(note, sumSaid(world, leaf(name), off, drawn >= 0, factor));
   return () => all.forEach((p, i) => draw.vector(vecs.children[i].lastElementChild, p.numbers, scale));
 }
 
-/** How far the sum made again is from what was recorded. @param {World} world @param {string} name of the output @param {number} off @param {boolean} drawn one row, not a mean */
-function sumSaid(world, name, off, drawn) {
+/** How far the sum made again is from what was recorded. @param {World} world @param {string} name of the output @param {number} off @param {boolean} drawn one row, not a mean @param {number} factor of the sum */
+function sumSaid(world, name, off, drawn, factor) {
   if (drawn) return msg`${name} as recorded ◉: one row, drawn by its weight`;
   if (!Number.isFinite(off)) return msg`${name} as recorded ◉`;
   const said = off ? off.toExponential(0) : "0";
+  if (factor !== 1) return msg`${name} as recorded ◉: ${figure(factor, 3)} × the sum, off by ${said} ƒ`;
   return world.recording ? msg`${name} as kept ◉, in 16 bits; the sum is off by ${said} ƒ` : msg`${name} as recorded ◉; the sum is off by ${said} ƒ`;
 }
 

@@ -74,15 +74,19 @@ export function product(query, key, score) {
   return divisor === undefined ? null : { terms, dot, divisor, root: divisor === 1 ? null : query.length };
 }
 
-/** Weights times values, added up again from the recorded numbers: the largest difference from what was recorded. Pure.
- * @param {(key: number) => number} weight @param {(key: number) => number[]} value @param {number[]} output @param {number} keys
- * @returns {number} NaN where something is not known */
-export function mixtureError(weight, value, output, keys) {
+/** Weights times values, added up again from the recorded numbers: the largest difference from what was recorded, and the one number that
+ * the sum is multiplied by where the output is no plain sum. Pure.
+ * @param {(key: number) => number} weight @param {(key: number) => number[]} value @param {number[]} output @param {number} keys @param {number} [rounding] a larger difference is none of rounding
+ * @returns {{off: number, factor: number}} off: NaN where something is not known */
+export function mixtureError(weight, value, output, keys, rounding = 1e-3) {
   const sum = output.map(() => 0);
   for (let key = 0; key < keys; key++) {
     const w = weight(key);
     if (w === 0) continue;
     value(key).forEach((v, i) => (sum[i] += w * v));
   }
-  return sum.reduce((worst, v, i) => Math.max(worst, Math.abs(v - output[i])), 0);
+  const error = (/** @type {number} */ factor) => sum.reduce((worst, v, i) => Math.max(worst, Math.abs(factor * v - output[i])), 0);
+  const [plain, square] = [error(1), sum.reduce((all, v) => all + v * v, 0)];
+  const factor = sum.reduce((all, v, i) => all + v * output[i], 0) / square;
+  return plain > rounding && square > 0 && error(factor) <= rounding ? { off: error(factor), factor } : { off: plain, factor: 1 };
 }

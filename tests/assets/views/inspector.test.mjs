@@ -213,8 +213,9 @@ test("weights times values are added up again", () => {
   const values = known("v", "b h s e", [[[[1, 0], [0, 2]]]]);
   const at = (key) => vectorAt(values, 0, 0, key);
   assert.deepEqual(at(1), [0, 2]);
-  assert.equal(mixtureError((k) => [0.5, 0.5][k], at, [0.5, 1], 2), 0);
-  assert.equal(mixtureError((k) => [0.5, 0.5][k], at, [0.5, 0.75], 2), 0.25);
+  assert.deepEqual(mixtureError((k) => [0.5, 0.5][k], at, [0.5, 1], 2), { off: 0, factor: 1 });
+  assert.deepEqual(mixtureError((k) => [0.5, 0.5][k], at, [0.5, 0.75], 2), { off: 0.25, factor: 1 });
+  assert.deepEqual(mixtureError((k) => [0.5, 0.5][k], at, [1, 2], 2), { off: 0, factor: 2 }, "a context that grows with the root of its rows");
 });
 
 const push = { moment: 3, parameter: "W", request: 0, update: 4, by: "application", others: 0.1, whole: 1, rows: [0.2, 0.4, 0.1].map((norm, i) => ({ owner: "t", row: i, norm })) };
