@@ -8,3 +8,4 @@ export { cellMap, geometry, vector } from "./draw/heatmap.mjs";
 export { alpha, css, luminance, place, ramp, rgb, toCss } from "./draw/colours.mjs";
 export * from "./draw/pen.mjs";
 export { noteCut } from "./draw/whole.mjs";
+export * from "./draw/zoom.mjs";

@@ -40,7 +40,7 @@ export default {
     );
     p.canvas.onclick = (event) => {
       const own = /** @type {Own} */ (owns.get(element));
-      const row = own.found && own.world.role === "writer" ? Math.floor((event.offsetX + p.left - GUTTER) / slot(own)) : -1;
+      const row = own.found && own.world.role === "writer" ? Math.floor((draw.pointedAt(event).x + p.left - GUTTER) / slot(own)) : -1;
       if (own.found && row >= 0 && row < own.found.tokens.length) void context.send({ kind: "analyse", name: time.NAME, arguments: { request: read.request(own.world), row } });
     };
   },

@@ -133,12 +133,13 @@ function clicked(event, p, world, all, context) {
   const [width] = draw.boxOf(p.element);
   const { x } = columns(all, width - GUTTER);
   const away = beyond(p, x, read.focus(world).row, width);
-  if ((away > 0 && event.offsetX > width - EDGE) || (away < 0 && event.offsetX >= GUTTER && event.offsetX < GUTTER + EDGE)) {
+  const spot = draw.pointedAt(event).x;
+  if ((away > 0 && spot > width - EDGE) || (away < 0 && spot >= GUTTER && spot < GUTTER + EDGE)) {
     p.followed.row = "";
     p.redraw = () => void paint(p, world, all, true);
     return p.redraw();
   }
-  const column = event.offsetX < GUTTER ? -1 : columnAt(x, event.offsetX + p.left - GUTTER);
+  const column = spot < GUTTER ? -1 : columnAt(x, spot + p.left - GUTTER);
   const at = read.relation(world);
   if (at && all[column]) context.look({ lock: { row: column, key: at.info.key === at.info.query ? column : 0 } });
 }

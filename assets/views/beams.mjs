@@ -37,7 +37,7 @@ export default {
       h("p", { class: "beams-forms" }, [["on", msg`looked at`], ["kept", msg`kept`], ["gone", msg`kept, later dropped`], ["dropped", msg`dropped at once`]].map(([form, said]) => h("span", null, h("i", { class: `bf ${form}` }), said))),
     );
     p.canvas.onclick = (event) => {
-      const row = held.tree && held.geo ? rowAt(held.tree, held.geo, event.offsetY + p.top) : null;
+      const row = held.tree && held.geo ? rowAt(held.tree, held.geo, draw.pointedAt(event).y + p.top) : null;
       if (row !== null) context.look({ request: row, lock: null });
     };
   },

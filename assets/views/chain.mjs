@@ -33,7 +33,10 @@ export default {
     const held = { pan: p, scene: /** @type {Chain | null} */ (null), world: /** @type {any} */ (null) };
     kept.set(element, held);
     element.append(h("div", { class: "seg tabs", role: "group", "aria-label": msg`Request`, hidden: true }), h("div", { class: "chain-body" }, p.element, h("ul", { class: "chain-legend" })));
-    const find = (/** @type {MouseEvent} */ event) => (held.scene ? at(held.scene, event.offsetX, event.offsetY, p.left) : null);
+    const find = (/** @type {MouseEvent} */ event) => {
+      const { x, y } = draw.pointedAt(event);
+      return held.scene ? at(held.scene, x, y, p.left) : null;
+    };
     p.canvas.onpointermove = (event) => {
       const place = find(event);
       context.hover(place?.owner === tapes.owner(held.world) ? { row: place.row, key: held.world.look.lock?.key ?? 0 } : null);

@@ -163,7 +163,8 @@ function listen(element, canvas) {
   const at = (/** @type {MouseEvent} */ event) => {
     const { plot: p } = /** @type {any} */ (stages.get(element));
     const slot = (canvas.clientWidth - LEFT) / (p?.values.length ?? 1);
-    return event.offsetX < LEFT ? null : Math.floor((event.offsetX - LEFT) / slot);
+    const { x } = draw.pointedAt(event);
+    return x < LEFT ? null : Math.floor((x - LEFT) / slot);
   };
   canvas.onpointermove = (event) => point(at(event));
   canvas.onpointerleave = canvas.onblur = () => point(null);

@@ -133,3 +133,13 @@ def test_nothing_of_the_stage_is_cut_in_a_class(person: Person, width: int, heig
             teacher.until(f"lookback.store.world.moved.phase === '{phase}' && !lookback.store.unsettled")
             teacher.settled()
             teacher.until(f"({CUT})().length === 0")  # charts are measured when their library is there
+
+
+def test_nothing_of_the_large_stage_without_a_class_is_cut_in_a_low_window(person: Person) -> None:
+    window = person(1280, 720).open("/?mode=class")
+    assert window.page.locator(".stage").evaluate("(e) => e.currentCSSZoom") == pytest.approx(1.22)
+    window.step(3)
+    window.until(f"({CUT})().length === 0")
+    for selector in (".top", "#deck, .deck", "#view-read", "#view-map", "#view-next", ".status"):
+        box = window.page.locator(selector).first.bounding_box()
+        assert box and box["height"] > 20 and box["y"] + box["height"] <= 720 and box["x"] + box["width"] <= 1280, selector

@@ -1,7 +1,7 @@
 // @ts-check
 /** How the timeline is moved by hand: scrolled, panned by the wheel, dragged through its moments. */
 
-import { spotOn } from "../draw/pen.mjs";
+import { spotOn } from "../draw/zoom.mjs";
 
 /** @typedef {import("../types").World} World */
 /** @typedef {{world: World | null, left: number, blocks: import("./blocks.mjs").Block[]}} Kept */

@@ -2,7 +2,7 @@
 /** All of a large map at once: squares of cells, the darkest cell of each, and the part that the map beside it shows. */
 
 import { bins, binFor } from "./bins.mjs";
-import { css, fit, hatched, label, place } from "../canvas.mjs";
+import { css, fit, hatched, label, place, pointedAt } from "../canvas.mjs";
 import { h, set, text } from "../dom.mjs";
 import { msg } from "../language.mjs";
 import { picture } from "./thumbs.mjs";
@@ -29,7 +29,8 @@ export class Overview {
     this.unit = 0;
     const go = (/** @type {PointerEvent} */ event) => {
       if (!this.unit) return;
-      this.pane.centre({ column: Math.floor((event.offsetX - LEFT) / this.unit), row: Math.floor((event.offsetY - TOP) / this.unit) });
+      const { x, y } = pointedAt(event);
+      this.pane.centre({ column: Math.floor((x - LEFT) / this.unit), row: Math.floor((y - TOP) / this.unit) });
     };
     this.canvas.onpointerdown = (/** @type {PointerEvent} */ event) => {
       this.canvas.setPointerCapture(event.pointerId);

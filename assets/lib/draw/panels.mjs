@@ -44,10 +44,14 @@ export function panel(part, title, kind, ...head) {
     made.hover = at;
     requestAnimationFrame(() => show(made));
   };
-  canvas.onmousemove = (/** @type {MouseEvent} */ event) => hover(made.at(event.offsetX, event.offsetY));
+  const find = (/** @type {MouseEvent} */ event) => {
+    const { x, y } = draw.pointedAt(event);
+    return made.at(x, y);
+  };
+  canvas.onmousemove = (/** @type {MouseEvent} */ event) => hover(find(event));
   canvas.onmouseleave = () => hover(null);
   canvas.onclick = (/** @type {MouseEvent} */ event) => {
-    const at = made.at(event.offsetX, event.offsetY);
+    const at = find(event);
     if (at) made.picture?.chosen(at);
   };
   return { element, panel: made };

@@ -3,6 +3,7 @@
 
 import { alpha, css, forgetColours } from "./colours.mjs";
 import { forgetCut, noteCut } from "./whole.mjs";
+import { zoomOf } from "./zoom.mjs";
 
 /** The sizes of boxes that are drawn in, CSS pixels. To ask is to make the browser lay the page out, so it is asked for once and then
  * told; a box that changed after it was drawn bubbles the event "box". @type {WeakMap<Element, [number, number]>} */
@@ -25,20 +26,6 @@ export function boxOf(element) {
     observer.observe(element);
   }
   return asked;
-}
-
-/** How much larger than its own pixels a person sees an element: on the stage of a class, more than 1 (css/projector.css). Asked there alone,
- * since to ask makes the browser bring the page's styles up to date. @param {any} element @returns {number} */
-export function zoomOf(element) {
-  const { page, mode } = globalThis.document?.documentElement?.dataset ?? {};
-  return page === "class" || mode === "class" ? (element.currentCSSZoom ?? 1) : 1;
-}
-
-/** Where the pointer is on an element, and the element's size, in its own pixels: `clientX` and boxes count those of the window.
- * @param {Element} element @param {{clientX: number, clientY: number}} pointer */
-export function spotOn(element, { clientX, clientY }) {
-  const [box, zoom] = [element.getBoundingClientRect(), zoomOf(element)];
-  return { x: (clientX - box.left) / zoom, y: (clientY - box.top) / zoom, width: box.width / zoom, height: box.height / zoom };
 }
 
 /** Give a canvas a height of its own, "40px".

@@ -1,7 +1,7 @@
 // @ts-check
 /** Two fingers on a map: they spread or close to zoom, and move it. One finger is left to the browser (it pans), or to painting. */
 
-import { spotOn } from "./pen.mjs";
+import { spotOn } from "./zoom.mjs";
 
 /** @typedef {{x: number, y: number}} Point */
 

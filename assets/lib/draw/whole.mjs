@@ -1,6 +1,8 @@
 // @ts-check
 /** Words that a canvas had no room for: where they stand, so that the pointer over one says it whole. */
 
+import { pointedAt } from "./zoom.mjs";
+
 /** @typedef {{x: number, y: number, w: number, h: number, text: string}} Cut in px of the canvas */
 /** @type {WeakMap<HTMLCanvasElement, Cut[]>} */
 const known = new WeakMap();
@@ -46,7 +48,8 @@ export function sayWhole(page) {
   page.addEventListener("pointermove", (event) => {
     const canvas = /** @type {any} */ (event.target);
     if (!(canvas instanceof HTMLCanvasElement) || event.pointerType === "touch") return;
-    const text = cutAt(canvas, event.offsetX, event.offsetY);
+    const { x, y } = pointedAt(event);
+    const text = cutAt(canvas, x, y);
     if (canvas.title !== text) canvas.title = text;
   }, { passive: true });
 }

@@ -2,7 +2,7 @@
 /** Pointer and keys on a map: a cell is locked, or in edit mode painted; a whole stroke is one command. What is larger than its place is
  * dragged, scrolled and zoomed. */
 
-import { zoomOf } from "../draw/pen.mjs";
+import { pointedAt, zoomOf } from "../draw/zoom.mjs";
 import { change, edits, painted, toggled } from "./masks.mjs";
 import * as read from "../reads.mjs";
 import { twoFingers } from "../draw/touch.mjs";
@@ -29,7 +29,7 @@ export function gestures(pane) {
   canvas.addEventListener("wheel", (event) => {
     if (!event.ctrlKey) return; // a plain wheel scrolls, a pinch on a touch pad comes as a wheel with Ctrl
     event.preventDefault();
-    pane.zoom(Math.exp(-event.deltaY / 200), { x: event.offsetX, y: event.offsetY });
+    pane.zoom(Math.exp(-event.deltaY / 200), pointedAt(event));
   }, { passive: false });
   twoFingers(pane.pan.element, {
     begin: () => drop(pane),

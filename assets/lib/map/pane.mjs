@@ -59,9 +59,9 @@ export class Pane {
     this.sight = null;
     /** Called with the window after each paint. @type {(window: Window) => void} */
     this.panned = () => {};
-    /** The cell, and the row or column whose label is, under a point. @type {(event: {offsetX: number, offsetY: number}) => Place | null} */
+    /** The cell, and the row or column whose label is, under a point. @type {(event: MouseEvent) => Place | null} */
     this.at = () => null;
-    /** @type {(event: {offsetX: number, offsetY: number}) => {row: number} | {column: number} | null} */
+    /** @type {(event: MouseEvent) => {row: number} | {column: number} | null} */
     this.header = () => null;
     this.waiting = false;
     /** It shows the request that the page looks at. */
@@ -185,10 +185,12 @@ export class Pane {
   /** @param {import("../draw/heatmap.mjs").Geometry} geo @param {Window} window */
   find(geo, { row, column }) {
     this.at = (event) => {
-      const found = geo.at(event.offsetX, event.offsetY);
+      const { x, y } = draw.pointedAt(event);
+      const found = geo.at(x, y);
       return found ? { row: found.row + row, column: found.column + column } : null;
     };
-    this.header = ({ offsetX: x, offsetY: y }) => {
+    this.header = (event) => {
+      const { x, y } = draw.pointedAt(event);
       const [down, across] = [geo.at(geo.left, y), geo.at(x, geo.top)];
       if (x < geo.left && down) return { row: down.row + row };
       return y < geo.top && across ? { column: across.column + column } : null;

@@ -2,7 +2,7 @@
 /** The edge of a prefix on the map: a line that is dragged, or moved by the arrow keys, to give P another value. */
 
 import { h, hide, set } from "../dom.mjs";
-import { spotOn } from "../draw/pen.mjs";
+import { spotOn } from "../draw/zoom.mjs";
 import { msg } from "../language.mjs";
 import { change, edits } from "./masks.mjs";
 import * as read from "../reads.mjs";

@@ -2,6 +2,7 @@
 /** Pointer and keys on the strips: what is pointed at lights up everywhere, a click locks it, the overview is dragged. */
 
 import { overview, scrollTo } from "../draw/minimap.mjs";
+import { pointedAt } from "../draw/zoom.mjs";
 import { at as passAt } from "./passes.mjs";
 import * as read from "../reads.mjs";
 import { percent, shown } from "../words.mjs";
@@ -34,9 +35,12 @@ function mostRead(s, row) {
 export function pointing(p, held) {
   const { canvas } = p;
   let dragging = false;
-  const find = (/** @type {PointerEvent | MouseEvent} */ event) => (held.scene ? placeAt(held.scene, event.offsetX, event.offsetY, p.left) : null);
+  const find = (/** @type {PointerEvent | MouseEvent} */ event) => {
+    const { x, y } = pointedAt(event);
+    return held.scene ? placeAt(held.scene, x, y, p.left) : null;
+  };
   canvas.onpointermove = (event) => {
-    if (dragging) return drag(p, held.scene, event.offsetX);
+    if (dragging) return drag(p, held.scene, pointedAt(event).x);
     held.context.hover(find(event));
   };
   canvas.onmousedown = (event) => event.preventDefault(); // a click keeps the arrow keys for stepping
@@ -44,14 +48,16 @@ export function pointing(p, held) {
   canvas.onblur = () => held.context.hover(null);
   canvas.onpointerdown = (event) => {
     const s = held.scene;
-    if (!s?.geo.long || event.button || event.offsetY > s.geo.map || event.offsetX < s.geo.gutter) return;
+    const { x, y } = pointedAt(event);
+    if (!s?.geo.long || event.button || y > s.geo.map || x < s.geo.gutter) return;
     dragging = true;
     canvas.setPointerCapture(event.pointerId);
-    drag(p, s, event.offsetX);
+    drag(p, s, x);
   };
   canvas.onpointerup = canvas.onpointercancel = () => void (dragging = false);
   canvas.onclick = (event) => {
-    if (held.passes) return choose(held, passAt(held.passes, event.offsetX + p.left, event.offsetY + p.top));
+    const { x, y } = pointedAt(event);
+    if (held.passes) return choose(held, passAt(held.passes, x + p.left, y + p.top));
     const place = find(event);
     if (place) lock(held, place);
   };

@@ -1,6 +1,7 @@
 // @ts-check
 /** Pointer and keys over the strips of a state: a unit at a row is pointed at, walked to, locked. */
 
+import { pointedAt } from "../draw/zoom.mjs";
 import { readout, spotAt } from "./statestrips.mjs";
 import * as tapes from "./tapes.mjs";
 
@@ -11,7 +12,10 @@ import * as tapes from "./tapes.mjs";
 /** Pointer and keys. @param {Pointed} stage */
 export function listen(stage) {
   const { canvas } = stage.pan;
-  const find = (/** @type {MouseEvent} */ event) => (stage.strips ? spotAt(stage.strips, event.offsetX, event.offsetY, stage.pan.left) : null);
+  const find = (/** @type {MouseEvent} */ event) => {
+    const { x, y } = pointedAt(event);
+    return stage.strips ? spotAt(stage.strips, x, y, stage.pan.left) : null;
+  };
   const point = (/** @type {Spot | null} */ spot) => {
     stage.pointed = spot;
     if (tapes.alone(stage.world)) stage.context.hover(spot ? { row: spot.row, key: spot.unit } : null);
