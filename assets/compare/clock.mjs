@@ -1,7 +1,7 @@
 // @ts-check
 /** The one clock of all columns: a step, the way back, a place of the track, a phase. What is next waits for all of them. */
 
-import { ended, placeOf, START, stepOf } from "./said.mjs";
+import { ended, placeOf, START, stepOf, whyNot } from "./said.mjs";
 
 /** @typedef {import("./columns.mjs").Column} Column @typedef {import("./link.mjs").Comparison} Comparison */
 /** What the page is, of which the clock moves the columns.
@@ -24,10 +24,10 @@ export class Clock {
     this.rested = rested;
   }
 
-  /** The same command to some columns. @param {(c: Column) => Promise<any>} act @param {Column[]} [columns] */
+  /** The same command to some columns. @param {(c: Column) => Promise<any>} act @param {Column[]} [columns] @returns {Promise<any[]>} their replies */
   async together(act, columns = this.page.columns) {
     const { page } = this;
-    if (page.busy) return;
+    if (page.busy) return [];
     page.busy = true;
     this.refuse("");
     for (const c of columns) c.awaited = true;
@@ -36,7 +36,22 @@ export class Clock {
     clearTimeout(late);
     page.busy = false;
     this.answered(columns);
-    this.refuse(replies.find((r) => r && !r.ok)?.errors[0]?.message ?? page.refused); // what was refused meanwhile stays said
+    const [error] = replies.find((r) => r && !r.ok)?.errors ?? [];
+    this.refuse(error ? whyNot(error) : page.refused); // what was refused meanwhile stays said
+    this.rested();
+    return replies;
+  }
+
+  /** Another input for all models: where one does not take it, all stay with the one before.
+   * @param {Comparison} next @param {(c: Column) => any[]} requests of a column, by `page.now` */
+  async reads(next, requests) {
+    const { page } = this, old = page.now;
+    while (page.busy) await new Promise((done) => setTimeout(done, 20)); // a step is under way
+    page.now = next;
+    const replies = await this.together((c) => c.commands.change({ requests: requests(c) }));
+    if (replies.length && replies.every((r) => r.ok)) return;
+    page.now = old;
+    await Promise.all(page.columns.map((c, i) => replies[i]?.ok && c.commands.undo()));
     this.rested();
   }
 

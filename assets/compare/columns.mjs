@@ -7,7 +7,7 @@ import { Store } from "../lib/run/store.mjs";
 import { evenness } from "../lib/read/evenness.mjs";
 import { depths } from "../lib/training/gradients.mjs";
 import * as read from "../lib/reads.mjs";
-import { placeOf, START } from "./said.mjs";
+import { placeOf, START, whyNot } from "./said.mjs";
 
 const VIEW = "compare";
 /** Parts of its world that are shown. */
@@ -70,7 +70,7 @@ export class Column {
     this.wanted = scenario;
     this.socket.connect();
     const reply = await this.commands.open(scenario);
-    this.problem = reply.ok ? "" : (reply.errors[0]?.message ?? "");
+    this.problem = reply.ok || !reply.errors[0] ? "" : whyNot(reply.errors[0]);
     if (reply.ok) await this.watch();
     this.changed(this, ["opened"]);
     return reply.ok;

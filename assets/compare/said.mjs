@@ -27,6 +27,9 @@ export function phaseOf({ now, columns }) {
 /** @param {Column} c */
 export const ended = (c) => !!c.world.moved?.ended || !!c.problem;
 
+/** Why a server does not take something: the one input of the page has no path. Pure. @param {{message: string}} error */
+export const whyNot = ({ message }) => message.replace(/requests\.0\.(source|target)(\.\d+)*/g, (_, side) => (side === "source" ? msg`The source` : msg`The prompt`));
+
 /** The one sentence: text and elements. @param {Page} page @returns {any[]} */
 export function said(page) {
   if (page.refused) return [h("span", { class: "refused", title: page.refused }, brief(page.refused))];

@@ -116,8 +116,7 @@ async function retext(typed) {
   const tokens = tokenize(typed, splittingOf(words ?? null, known?.task?.tokenizer));
   if (side === "source" && !tokens.length) return refuse(msg`The source is empty; allowed: 1 token or more. Type a sentence.`);
   clock.stop();
-  page.now = { ...page.now, [side]: tokens };
-  await clock.together((c) => c.commands.change({ requests: scenarioOf(c).requests }));
+  await clock.reads({ ...page.now, [side]: tokens }, (c) => scenarioOf(c).requests);
 }
 
 /** @param {string} chosen "task 2" */
