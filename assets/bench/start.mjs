@@ -96,9 +96,9 @@ async function ask() {
   draw();
 }
 
-/** @param {number} by */
+/** On from the last step is the first one again: the page opens with the whole read. @param {number} by */
 function step(by) {
-  page.step = Math.max(0, Math.min(LAST, page.step + by));
+  page.step = by > 0 && page.step === LAST ? 0 : Math.max(0, Math.min(LAST, page.step + by));
   draw();
 }
 
@@ -106,7 +106,7 @@ function play() {
   if (page.playing) stop();
   else {
     if (page.step === LAST) page.step = 0;
-    page.playing = window.setInterval(() => (page.step === LAST ? stop() : step(1)), PLAY);
+    page.playing = window.setInterval(() => (step(1), page.step === LAST && stop()), PLAY);
     draw();
   }
 }
@@ -180,7 +180,7 @@ function draw() {
   });
   text(place("bench-where"), steps(b)[page.step]);
   set(place("bench-back"), "disabled", page.step === 0);
-  set(place("bench-step"), "disabled", page.step === LAST);
+  set(place("bench-step"), "title", page.step === LAST ? msg`Once more, from the first step` : null);
   set(place("bench-play"), "aria-pressed", String(!!page.playing));
   document.documentElement.toggleAttribute("data-playing", !!page.playing);
   for (const button of document.querySelectorAll("[data-kind], [data-mode], [data-enters]")) {

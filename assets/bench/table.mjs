@@ -45,6 +45,7 @@ export class Table {
     set(this.element, "data-wide", this.wide || null);
     for (const [name, input] of this.inputs) this.write(input, given(b, name));
     const p = this.places, after = late(b), at = after ? AFTER : AT, seen = (/** @type {number} */ from, /** @type {string} */ what) => (step >= from ? what : LATER);
+    set(this.element, "data-after", after ? "" : null);
     const divided = b.mode === "scaled_dot" ? `q·k / √${b.q.length}` : b.mode === "dot" ? "q·k" : msg`typed`;
     text(p.scored, divided);
     text(p.power, r.top === 0 || !Number.isFinite(r.top) ? "eˢ" : `e^(s − ${short(r.top)})`);

@@ -52,7 +52,7 @@ function track(page, clock) {
   const places = Array.from({ length: Math.min(LONGEST, Math.max(PLACES, step + 2)) - first }, (_, i) => i + first);
   list(place("compare-track"), places, (i) => i, (i) => h("li", null, h("button", { type: "button", onclick: () => clock.go(i) }, h("b"), h("span"))), (element, i) => {
     const told = placed(page, i), state = i < step ? "done" : i === step ? "now" : "todo", button = element.firstChild;
-    element.className = told.note ? `${state} call wide` : i < 1 && first < 0 ? `${state} call` : state;
+    element.className = first < 0 && i < 1 ? `${state} call${i ? "" : " wide"}` : state;
     text(button.firstChild, told.text);
     text(button.lastChild, told.note);
     set(button, "title", told.title || null);
@@ -85,5 +85,5 @@ function status({ columns }) {
   set(place("compare-live"), "data-state", all ? "open" : states.includes("closed") ? "closed" : "connecting");
   const ms = columns.reduce((sum, c) => sum + (c.world.moved?.forward_ms ?? 0), 0);
   const device = columns[0]?.world.opened?.device ?? "";
-  text(place("compare-status"), all ? msg`PyTorch, ${device.toUpperCase()}, ${ms.toFixed(ms < 10 ? 1 : 0)} ms for this step of all models` : states.includes("closed") ? msg`the server refuses this page` : msg`Connecting`);
+  text(place("compare-status"), all && device && !ms ? msg`PyTorch, ${device.toUpperCase()}` : all && device ? msg`PyTorch, ${device.toUpperCase()}, ${ms.toFixed(ms < 10 ? 1 : 0)} ms for this step of all models` : states.includes("closed") ? msg`the server refuses this page` : msg`Connecting`);
 }

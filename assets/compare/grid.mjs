@@ -157,7 +157,7 @@ export class Grid {
     const lead = request?.candidates.find((/** @type {any} */ x) => x.id === request.choice);
     const [window, first] = newest(rows);
     const vector = !at && request?.source && row >= 0;
-    const words = c.unread ? msg`nothing is read yet` : vector ? msg`everything must fit through here` : at ? (known ? "" : msg`nothing is read yet`) : msg`no choice of where to look: all goes through ${kept || "…"}`;
+    const words = !c.world.opened ? "…" : c.unread ? msg`nothing is read yet` : vector ? msg`everything must fit through here` : at ? (known ? "" : msg`nothing is read yet`) : msg`no choice of where to look: all goes through ${kept || "…"}`;
     set(cell.firstChild, "aria-label", largest < 0 ? words : msg`reads ${keys[largest]?.token ?? ""} with weight ${probability(weight(row, largest), 2)}`);
     return () => drawReads(cell.firstChild, { keys, rows: window, row: row - first, weight: (r, j) => weight(r + first, j), words, chosen: lead?.token ?? "", chance: lead?.probability ?? NaN, largest, vector: vector ? msg`one vector` : "" });
   }
@@ -180,7 +180,7 @@ export class Grid {
       const line = this.cells.get(`sofar ${i}`).lastChild, evenest = next && most.i === i && figure(most.bits, 2) !== figure(next.bits, 2);
       const sum = of && !whole(of) ? ` · ${msg`of w ÷ ${figure(of.sum, 2)}`}` : "";
       const said = of ? msg`H ${figure(of.bits, 2)} bits ◉ · 2^H = ${figure(of.rows, 2)} of ${count} rows` + sum + (evenest ? ` · ${msg`most even`}` : "") : "";
-      text(line, columns[i].relation() ? said : msg`H does not apply: no row is read by weights`);
+      text(line, columns[i].relation() || !columns[i].world.opened ? said : msg`H does not apply: no row is read by weights`);
       set(line, "title", of ? msg`Entropy of what the newest row reads: 0 bits for one row alone, ${figure(Math.log2(count), 2)} bits for all ${count} alike. 2^H: the rows that it reads in effect.` : null);
     });
   }
@@ -189,7 +189,7 @@ export class Grid {
   reach(cell, c) {
     const found = c.reach(), { request, keys, rows } = this.shownRows(c), source = found?.rows.s;
     const norms = (source ?? found?.rows.t ?? []).map(number);
-    set(cell, "data-empty", found ? null : c.unread ? msg`nothing is read yet` : c.world.moved?.ended ? msg`nothing is chosen: it has ended` : msg`being measured`);
+    set(cell, "data-empty", found ? null : c.unread ? msg`nothing is read yet` : c.world.moved?.ended ? msg`nothing is chosen: it has ended` : c.world.opened ? msg`being measured` : "…");
     return () => drawReach(cell.firstChild, source ? (request?.source ?? []) : (request?.target ?? []), norms, source ? "k" : "q", (width) => column(width, keys.length, newest(rows)[0].length));
   }
 

@@ -64,6 +64,7 @@ function looking(page, ready) {
 export function paced({ columns }) {
   const named = (/** @type {boolean} */ by) => columns.flatMap((c, i) => (c.world.opened && loops(c.world) === by ? [letter(i)] : [])).join(", ");
   const [rows, whole] = [named(true), named(false)];
+  if (!rows && !whole) return ""; // none has answered
   return rows && whole ? msg`${rows} row by row, ${whole} at once` : rows ? msg`row by row` : msg`all rows at once`;
 }
 

@@ -42,6 +42,16 @@ def test_it_reads_what_is_typed_and_the_server_agrees(bench: Page) -> None:
     expect(say).to_contain_text("Every row is masked")
 
 
+def test_the_whole_read_is_shown_first_and_step_begins_it_from_what_is_typed(bench: Page) -> None:
+    now = bench.locator("#bench-track .now")
+    expect(now).to_have_text("Σ read")
+    bench.locator("#bench-step").click()
+    expect(now).to_have_text("type")
+    bench.locator("#bench-play").click()
+    expect(now).to_have_text("Σ read", timeout=15_000)
+    expect(bench.locator("#bench-play")).to_have_attribute("aria-pressed", "false")
+
+
 def test_what_is_no_number_is_said_and_the_number_before_stays(bench: Page) -> None:
     field = bench.get_by_label("key 0, number 1")
     field.fill("1e308")

@@ -49,6 +49,24 @@ def test_three_models_step_together_and_go_back_together(compare: Page) -> None:
     steps(compare, "0,0,0")
 
 
+def test_before_a_model_has_answered_nothing_is_said_of_how_it_reads(browser: Browser, server: Server) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.route_web_socket("**/*", lambda socket: None)  # it opens, and nothing comes
+    page.goto(f"{server.address}/compare")
+    expect(page.locator("#compare-say")).to_have_text("The models are being set up.")
+    expect(page.locator("#compare-status")).to_have_text("Connecting")
+    assert set(page.locator(".evenness").all_inner_texts()) == {""}
+    assert page.locator(".reads canvas").first.get_attribute("aria-label") == "…"
+    wide = page.locator(".compare-track .wide").bounding_box()
+    page.close()
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(f"{server.address}/compare")
+    page.wait_for_function(READY)
+    expect(page.locator("#compare-status")).to_have_text("PyTorch, CPU")  # nothing ran in this step: no time is told
+    assert page.locator(".compare-track .wide").bounding_box() == wide, "the track does not move when they answer"
+    page.close()
+
+
 PHASES = "lookbackCompare.columns.map((c) => c.world.moved?.phase).join()"
 ROWS = "lookbackCompare.columns.map((c) => c.world.moved.stages.reduce((sum, s) => sum + s.rows, 0)).join()"
 
