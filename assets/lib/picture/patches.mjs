@@ -14,6 +14,8 @@ import { pixels } from "../setup/drawing.mjs";
 
 const [GUTTER, CHIP, WORDS] = [104, 18, 8];
 const [LEAST, LOW, TALLEST] = [190, 240, 16];
+/** In a narrower view the words begin at its edge, without a name before them. */
+const NARROW = 560;
 const [GHOST, FAINT, WIDEST] = [0.2, 0.01, 26];
 
 /** Where the strip lies, or null where there is no room for it. Pure.
@@ -22,15 +24,17 @@ export function patchLayout(width, height, places, queries) {
   const slot = (width - GUTTER - 2) / Math.max(1, places);
   if (height < LEAST || slot < 5) return null;
   const size = Math.floor(Math.min(TALLEST, slot));
-  const step = Math.min(84, (width - GUTTER - 2) / Math.max(WORDS, queries));
+  const narrow = width < NARROW;
+  const left = narrow ? 0 : GUTTER;
+  const step = Math.min(84, (width - left - 2) / Math.max(WORDS, queries));
   const bottom = size + (height < LOW ? 20 : 25);
   const patch = (/** @type {number} */ key) => ({ x: Math.round(GUTTER + key * slot), y: 1, w: size - 1, h: size - 1 });
-  const chip = (/** @type {number} */ row) => ({ x: GUTTER + row * step, y: bottom, w: step - 4, h: CHIP });
+  const chip = (/** @type {number} */ row) => ({ x: left + row * step + 1, y: bottom, w: step - (narrow ? 2 : 4), h: CHIP });
   return {
-    patch, chip, size, bottom, height: bottom + CHIP + 5,
+    patch, chip, size, bottom, narrow, height: bottom + CHIP + 5,
     /** @param {number} x @param {number} y @returns {{row: number | null, place: number | null} | null} */
     at(x, y) {
-      const [key, row] = [Math.floor((x - GUTTER) / slot), Math.floor((x - GUTTER) / step)];
+      const [key, row] = [Math.floor((x - GUTTER) / slot), Math.floor((x - left) / step)];
       if (y < size) return key >= 0 && key < places ? { row: null, place: key } : null;
       return y >= bottom && y < bottom + CHIP && row >= 0 && row < queries ? { row, place: null } : null;
     },
@@ -56,10 +60,10 @@ export function drawPatches(g, geo, o) {
   places(g, geo, o, drawn ?? most(shares(row))[0]);
   o.queries.forEach((q, r) => {
     const b = geo.chip(r);
-    draw.chip(g, b.x, b.y, b.w, b.h, q.token, { role: "q", state: q.kind === "new" ? "known" : q.kind, on: r === row, size: 11.5 });
+    draw.chip(g, b.x, b.y, b.w, b.h, q.token, { role: "q", state: q.kind === "new" ? "known" : q.kind, on: r === row, size: geo.narrow ? 10.5 : 11.5 });
   });
   strip(g, msg`Source rows`, [["K", "k"], ["V", "v"]], msg`${shares(row).length} places`, 15);
-  draw.label(g, msg`Target rows`, 0, geo.bottom + CHIP / 2 + 1, { size: 13, weight: 620, color: "--ink" });
+  if (!geo.narrow) draw.label(g, msg`Target rows`, 0, geo.bottom + CHIP / 2 + 1, { size: 13, weight: 620, color: "--ink" });
 }
 
 /** Each place with its part of the picture. @param {CanvasRenderingContext2D} g @param {NonNullable<ReturnType<typeof patchLayout>>} geo @param {Between} o @param {number} top that is read most */
