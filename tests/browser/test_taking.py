@@ -207,3 +207,26 @@ def test_a_picture_of_shapes_has_its_words_as_words(window: Window) -> None:
     assert not [c for svg in picture.iter(f"{SVG}svg") for c in svg.iter(f"{SVG}path") if "NaN" in c.attrib["d"]]
     shown = "new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)).size"
     assert window.page.locator("#view-map .map-pan canvas").evaluate(f"(c) => {shown}") > 20, "the page shows it as before"
+
+
+# The lines of the paper that the screen shows whole and that are cut there.
+CUT = """() => {
+  const whole = new Set([...document.querySelectorAll('#stage :is(.say, .say-note p, h2, .ph .sub)')]
+    .filter((e) => e.offsetParent && e.scrollWidth <= e.clientWidth).map((e) => e.textContent));
+  dispatchEvent(new Event('beforeprint'));
+  return [...whole];
+}"""
+
+
+def test_on_paper_nothing_is_cut_that_is_whole_on_the_screen(window: Window) -> None:
+    window.step(2)
+    whole = window.page.evaluate(CUT)
+    assert len(whole) >= 3
+    window.page.emulate_media(media="print")
+    cut = """(whole) => [...document.querySelectorAll('.paper *')]
+      .filter((e) => whole.includes(e.textContent) && e.scrollWidth > e.clientWidth)
+      .filter((e) => getComputedStyle(e).overflowX !== 'visible')
+      .map((e) => e.textContent)"""
+    assert window.page.evaluate(cut, whole) == []
+    window.page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    window.page.emulate_media(media="screen")

@@ -94,6 +94,7 @@ function copied(element, kit, edge = Infinity) {
   if (copy.namespaceURI === HTML) copy.removeAttribute("hidden");
   dress(copy, style, kit);
   if (/auto|scroll/.test(style.overflow)) copy.style.overflow = "hidden"; // no bars
+  else if (inOneLine(element)) Object.assign(copy.style, { ...(style.whiteSpace === "normal" && { whiteSpace: "nowrap" }), ...(element.scrollWidth <= element.clientWidth + 1 && { textOverflow: "clip", overflow: "visible" }) });
   if (element instanceof HTMLInputElement) {
     copy.setAttribute("value", element.value);
     if (element.checked) copy.setAttribute("checked", "");
@@ -110,6 +111,16 @@ function copied(element, kit, edge = Infinity) {
   if (after) copy.append(after);
   if (scrolled) for (const child of copy.children) child.style.translate = `${-element.scrollLeft}px ${-element.scrollTop}px`;
   return copy;
+}
+
+/** Whether it has words of its own, all in one line: letters of another size are somewhat wider or narrower, and neither break it nor are cut.
+ * @param {Element} element */
+function inOneLine(element) {
+  if (!(element instanceof HTMLElement) || ![...element.childNodes].some((n) => (n instanceof Element ? getComputedStyle(n).display === "inline" : n.nodeValue?.trim()))) return false;
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  const boxes = [...range.getClientRects()];
+  return boxes.length > 0 && Math.max(...boxes.map((b) => b.top)) < Math.min(...boxes.map((b) => b.bottom));
 }
 
 /** @param {any} element */
