@@ -163,7 +163,7 @@ function edge(g, x, y, w, h, r, now) {
 function name(g, row, x, w, y) {
   const fresh = row?.state === "new";
   draw.font(g, fresh ? 700 : 500, 10.5, true);
-  const said = row && read.known(row) ? shown(row.token) : row?.state === "padded" ? "pad" : "·";
+  const said = row && read.known(row) ? shown(row.token) : row?.state === "padded" ? "<pad>" : "·";
   const cut = draw.clip(g, said, w + 2);
   if (cut !== said) draw.noteCut(g, said, x, y - 8, w, 16);
   draw.label(g, cut, x + w / 2, y, { weight: fresh ? 700 : 500, size: 10.5, mono: true, align: "center", color: fresh ? "--ink" : row?.state === "padded" ? "--ink-3" : "--ink-2" });
