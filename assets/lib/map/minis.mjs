@@ -1,7 +1,7 @@
 // @ts-check
 /** Small multiples: every layer and head of a relation as a picture, the selected one framed. */
 
-import { place } from "../canvas.mjs";
+import { boxOf, place } from "../canvas.mjs";
 import { binFor } from "../draw/bins.mjs";
 import { h, list, set } from "../dom.mjs";
 import { msg } from "../language.mjs";
@@ -49,8 +49,8 @@ export function squares(value, side) {
 export function drawMinis(element, world, context, values, scale) {
   const at = read.relation(world);
   if (!at) return () => {};
-  /** @type {(() => void)[]} */
-  const pictures = [];
+  const pictures = /** @type {(() => void)[]} */ ([]);
+  const canvases = /** @type {HTMLCanvasElement[]} */ ([]);
   const { layers, heads } = at.info;
   const columns = `18px repeat(${heads}, minmax(0, 1fr))`;
   if (element.style.getPropertyValue("--layers") !== String(layers)) element.style.setProperty("--layers", String(layers));
@@ -73,9 +73,13 @@ export function drawMinis(element, world, context, values, scale) {
     const weights = found.get(read.tapsOf(world, at.info, o.layer).weights);
     const known = read.told(world, at.info, o.layer, read.cells(weights, request, o.head), sent);
     const value = squares(known, bin / sent);
+    canvases.push(button.firstElementChild);
     pictures.push(() => thumb(button.firstElementChild, grounds[o.layer], plain ? value : (r, c) => place(value(r, c), scale), bin === 1 ? arrived(world, weights, { info: at.info, ...o }) : undefined));
   });
-  return () => pictures.forEach((picture) => picture());
+  return () => {
+    canvases.forEach(boxOf); // all before the first is drawn, so that the page is laid out once
+    pictures.forEach((picture) => picture());
+  };
 }
 
 /** Names of heads above, of layers beside. @param {number} layers @param {number} heads @returns {({name: string, head: boolean} | {layer: number, head: number})[]} */
