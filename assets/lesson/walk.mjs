@@ -204,10 +204,11 @@ export class Walk {
   }
 }
 
-/** On a phone what the step speaks of, else the sentence and the rows, is brought above the sheet that the lesson is there. */
+/** On a phone what the step speaks of, else the sentence and the rows, is brought above the sheet that the lesson is there; on its side, into the stage. */
 function bring() {
-  if (!matchMedia("(max-width: 720px)").matches) return;
-  const ringed = document.querySelector("[data-ring]:not(.phone-nav *, .deck *)") ?? document.querySelector(".stage .read");
+  if (!matchMedia("(max-width: 720px), (max-height: 560px)").matches) return;
+  const upright = matchMedia("(max-width: 720px)").matches; // there Step has a bar of its own
+  const ringed = document.querySelector(`[data-ring]:not(.phone-nav *${upright ? ", .deck *" : ""})`) ?? document.querySelector(".stage .read");
   ringed?.scrollIntoView({ block: "start" });
 }
 

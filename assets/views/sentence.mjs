@@ -178,6 +178,7 @@ export default {
     const size = said.parts.reduce((sum, p) => sum + brief(p.text).length * (MONO.has(p.role ?? "") ? 1.25 : 1), said.action ? said.action.name.length + 6 : 0);
     for (const live of [say, under]) set(live, "aria-live", world.playing?.playing ? "off" : "polite");
     set(say, "data-tone", said.tone || null);
+    set(say, "data-asks", said.parts === world.question ? "" : null);
     set(say, "data-length", String(LENGTHS.filter((n) => size > n).length));
     // Spaces of an earlier sentence stay, empty: an element that comes or goes makes the browser ask every :has() of the page again.
     /** @type {Said["parts"]} */

@@ -298,6 +298,27 @@ def test_on_a_phone_the_map_and_what_is_said_of_it_are_both_in_sight(blank: Wind
     assert _checks(window) == [("the 99%", True)] and page.locator(".lesson-foot button").last.is_enabled()
 
 
+def test_on_a_phone_on_its_side_all_columns_of_the_map_are_in_sight_where_one_is_told_to_click(blank: Window) -> None:
+    page = blank.page
+    page.set_viewport_size({"width": 844, "height": 390})
+    window = blank.open(FIRST)
+    for key in range(4):
+        x, y = cell(window, 0, key)
+        assert page.evaluate("([x, y]) => document.elementFromPoint(x, y).matches('.map-pan canvas')", [x, y])
+    page.mouse.click(*cell(window, 0, 0))
+    assert _checks(window) == [("the 99%", True)]
+    _next(window)
+    window.settled()
+    step = page.locator("#step").bounding_box()
+    assert step and 40 <= step["y"] <= 300, "in sight where one is told to press it"
+    window.step()
+    _next(window)
+    say = page.locator(".say")
+    assert say.inner_text().startswith("Answer first") and say.evaluate("(e) => e.scrollWidth <= e.clientWidth"), "whole"
+    strips, switch = page.locator(".read-pan").bounding_box(), page.locator(".ribbon-switch").bounding_box()
+    assert strips and switch and strips["height"] > 160 and switch["x"] > strips["x"] + 200, "no token lies under it"
+
+
 def test_paper_shows_the_open_step_with_its_checks_beside_the_stage(blank: Window) -> None:
     window = blank.open(FIRST)
     sentence = window.said()
