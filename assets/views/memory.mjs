@@ -53,12 +53,20 @@ export default {
 function head(element, world, sum, all) {
   const [, sub, , note] = element.children;
   const requests = read.presentCount(world);
-  text(sub, !all.length ? (writes(world) ? msg`nothing yet` : msg`nothing: the whole input is read in one call`) : all.every((s) => !s.owner) ? msg`overwritten in place at every step` : all.some((s) => layered(s).length > 1) ? msg`layer over layer; dashed rows are not written yet` : msg`dashed rows are not written yet`);
+  text(sub, sorts(world, all));
   text(note.children[0], bytes(sum.now));
   text(note.children[2], msg` now; `);
   text(note.children[3], `+${bytes(sum.perRow)}`);
   text(note.children[5], requests > 1 ? msg` with one more token of each of ${requests} requests` : msg` with one more token`);
   hide(note, !all.length);
+}
+
+/** What is kept, in words. Pure. @param {World} world @param {Shelf[]} all */
+export function sorts(world, all) {
+  if (!all.length) return writes(world) ? msg`nothing yet` : msg`nothing: the whole input is read in one call`;
+  if (all.every((s) => !s.owner)) return msg`overwritten in place at every step`;
+  if (!all.some((s) => s.grows || s.due)) return msg`the source stays; the rest is overwritten at every step`;
+  return all.some((s) => layered(s).length > 1) ? msg`layer over layer; dashed rows are not written yet` : msg`dashed rows are not written yet`;
 }
 
 /** In training: what an update holds for its backward pass, by operation.

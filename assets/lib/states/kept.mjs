@@ -1,7 +1,7 @@
 // @ts-check
 /** What a model keeps between calls, read from `moved.kept`: whose rows it is, in which layers, whether it grows, and its bytes. Pure. */
 
-import { msg } from "../language.mjs";
+import { counted, msg } from "../language.mjs";
 import { reserve } from "../map/maps.mjs";
 import { searches } from "../next/beams.mjs";
 import * as read from "../reads.mjs";
@@ -82,7 +82,7 @@ function shelf(bank, b, requests, here, banks) {
   const name = bankName(bank);
   const title = requests.length < 2 ? name : banks > 1 ? msg`${requestName(b)}: ${name}` : msg`Request ${requestName(b)}`;
   const now = bytes(bank.bytes / count);
-  const note = bank.due ? msg`not computed yet` : bank.window ? msg`newest ${bank.window} rows, ${now}, fixed` : !bank.grows ? msg`${now}, fixed` : count > 1 ? (places[next(places)]?.state === "padded" ? msg`next write: row ${next(places)}, over padding` : msg`next write: row ${next(places)}`) : msg`${now}, +${bytes(bank.perRow)} a row`;
+  const note = bank.due ? msg`not computed yet` : bank.window ? `${counted(bank.window, "newest {0} row", "newest {0} rows")}, ${msg`${now}, fixed`}` : !bank.grows ? msg`${now}, fixed` : count > 1 ? (places[next(places)]?.state === "padded" ? msg`next write: row ${next(places)}, over padding` : msg`next write: row ${next(places)}`) : msg`${now}, +${bytes(bank.perRow)} a row`;
   return { ...bank, request: b, title, note, places, reserved: bank.grows ? reserve(Math.max(places.length, next(places) + 1), 6) : Math.max(places.length, 1) };
 }
 

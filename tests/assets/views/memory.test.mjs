@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { banks, fixedState, held, shelves, total, work } from "../../../assets/lib/states/kept.mjs";
-import view from "../../../assets/views/memory.mjs";
+import view, { sorts } from "../../../assets/views/memory.mjs";
 import { recorded } from "../recorded/recorded.mjs";
 
 const brief = (all) => all.map((b) => [b.owner, b.grows, b.lines.map((l) => `${l.role}${l.layer}`).join(" "), b.bytes]);
@@ -21,6 +21,15 @@ test("a recorded decode step: the source is kept fixed, a token adds one row in 
 test("several requests: each has its shelf where they fit, and the next write may lie over padding", () => {
   assert.deepEqual(shelves(recorded("two", 1)).map((s) => [s.title, s.note]), [["Request A", "next write: row 4, over padding"], ["Request B", "next write: row 6"]]);
   assert.deepEqual(shelves(recorded("both", 2, { request: 1 })).map((s) => s.title), ["B: Source cache", "B: Target cache"]);
+});
+
+test("rows that are not written yet are spoken of only where some are to come, and one row is one row", () => {
+  const w = recorded("translation", 4);
+  const [source, target] = shelves(w);
+  assert.equal(sorts(w, [source, target]), "layer over layer; dashed rows are not written yet");
+  assert.equal(sorts(w, [source]), "the source stays; the rest is overwritten at every step");
+  w.moved = { ...w.moved, kept: [{ path: "L1.newest", axes: ["b", "k", "d"], shape: [1, 1, 2], bytes: 8, grows: false, bytes_per_row: 0 }] };
+  assert.deepEqual(shelves(w).map((s) => s.note), ["newest 1 row, 8 B, fixed"]);
 });
 
 test("a beam shows what one hypothesis keeps, so that nothing moves when one becomes several", () => {
