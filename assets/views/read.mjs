@@ -100,9 +100,8 @@ function prepare(held, element) {
   held.scene = held.passes ? null : scene(world, width, height);
   if (held.passes) ground(p, held.passes.width, held.passes.height);
   else ground(p, held.scene?.geo.long ? held.scene.geo.width : 0);
-  const { low = false, long = true, gutter: names = 0 } = held.scene?.geo ?? {};
+  const { low = false, gutter: names = 0 } = held.scene?.geo ?? {};
   set(/** @type {any} */ (element.children[1]), "data-tight", names && low ? "" : null); // a long input would have no room between the names
-  set(/** @type {any} */ (element.children[1]), "data-room", names && !low && !long ? "" : null);
 }
 
 /** @param {World} world @param {number} width @param {number} height @returns {Scene | null} */

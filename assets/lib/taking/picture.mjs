@@ -196,7 +196,7 @@ function pseudo(element, which, kit) {
   if (content === "none" || content === "normal" || style.display === "none") return null;
   const made = document.createElement("span");
   dress(made, style, kit);
-  made.textContent = content.startsWith('"') ? JSON.parse(content) : "";
+  made.textContent = JSON.parse(/^"(?:[^"\\]|\\.)*"/.exec(content)?.[0] ?? '""'); // without what is said in its place, after a slash
   return made;
 }
 
