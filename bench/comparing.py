@@ -59,7 +59,7 @@ def _together(chromium: Browser) -> Variant:
     page.evaluate(browser.WATCH_COMPARE)
 
     def reset(rows: int) -> None:
-        page.locator("#compare-track button").first.click()
+        page.locator("#compare-track button").nth(1).click()  # the first is where nothing is read yet
         browser.until(page, f"{steps}.every((step) => step === 0) && !lookbackCompare.busy")
         for row in range(2, rows + 1):
             page.click("#compare-step")
