@@ -118,6 +118,7 @@ export default {
     const able = world.role === "writer" && world.connection === "open" && !world.held;
     set(policy, "title", world.held || null);
     set(element, "data-open", state.open ? "" : null);
+    set(element, "data-beam", beam.searches(world) ? "" : null);
     set(element, "data-edited", view?.unedited?.logits ? "" : null);
     text(head.lastElementChild.firstElementChild, say.policyName(how));
     set(head.lastElementChild, "aria-expanded", String(state.open));

@@ -7,6 +7,7 @@ import { h, hide, list, set } from "../lib/dom.mjs";
 import { msg } from "../lib/language.mjs";
 import { minimap, minimapName, overview } from "../lib/draw/minimap.mjs";
 import { follow, ground, pan, seen } from "../lib/draw/pan.mjs";
+import { searches } from "../lib/next/beams.mjs";
 import * as pass from "../lib/read/passes.mjs";
 import { isPictured } from "../lib/picture/source.mjs";
 import { cutShown } from "../lib/setup/cut.mjs";
@@ -66,11 +67,13 @@ export default {
   table: (world) => (pass.shownFor(world) ? pass.table(pass.passes(world, 800, 170)) : table(world)),
 };
 
-/** One button for each request; hidden where there is one, or a strip for each.
+/** One button for each request; hidden where there is one, or a strip for each. What a beam will keep has its place before its first step.
  * @param {HTMLElement} element @param {World} world @param {Context} context */
 export function tabs(element, world, context) {
-  const count = read.requestCount(world);
+  const known = read.requestCount(world);
+  const count = known < 2 && searches(world) ? (world.opened?.scenario.policy.width ?? 1) : known;
   hide(element, count < 2 || pass.shownFor(world));
+  set(element, "data-later", known < count ? "" : null);
   element.closest(".read")?.setAttribute("style", `--requests: ${count}`); // what stands beside them keeps clear
   list(element, Array.from({ length: element.hidden ? 0 : count }), (_, i) => i, (_, i) => h("button", { type: "button" }, requestName(i)), (button, _, i) => {
     set(button, "aria-pressed", String(i === read.request(world)));

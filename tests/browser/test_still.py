@@ -99,6 +99,14 @@ def test_decoding_from_a_source_there_and_back(sized: Window) -> None:
     _still(sized, steps, "back")
 
 
+def test_a_beam_from_one_hypothesis_to_three(sized: Window) -> None:
+    policy = {**defaults("encoder_decoder").policy.model_dump(mode="json"), "kind": "beam", "width": 3}
+    sized.open(_address("encoder_decoder", policy=policy))
+    _watch(sized)
+    _still(sized, 4, "step")
+    _still(sized, 4, "back")
+
+
 def test_a_caption_whose_places_are_drawn(sized: Window) -> None:
     given = defaults("show_attend_tell")
     sized.open(_address("show_attend_tell", config={**given.config, "attention": "hard"}))
